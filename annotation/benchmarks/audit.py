@@ -103,11 +103,12 @@ class TestMaterial:
 
 
 class Material(TestMaterial):
-    """All rows of a task at its latest gold, as the checks need them."""
+    """All rows of a task at its latest gold, as the checks need them; only: as of its test."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, only: Collection[int] | None = None) -> None:
         self.task = task
         rows = _rows(task, task.latest_gold_version().number, Role.values)
+        rows = [row for row in rows if only is None or row.example.pk in only]
         self.test = [row for row in rows if row.item_set.role == Role.TEST]
         self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
         # Each example once, by its first row.

@@ -12,12 +12,13 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from annotation.benchmarks.audit import WARNING
+from annotation.benchmarks.audit import WARNING, Material, gold_not_in_context
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
     Batch,
     ChangeAction,
+    Gold,
     Item,
     ItemSet,
     JoinAnswer,
@@ -81,8 +82,29 @@ class TaskFacts:
             task.gold_versions.filter(number__gt=since).annotate(items=corrected)
         )
         # What the audit of the data warns of.
-        self.warnings = [found["message"] for found in task.audit if found["severity"] == WARNING]
+        self.warnings = list(_warnings(task, batches))
+        golds = Gold.objects.filter(example__items__item_set__in=tests)
+        self.has_alternatives = golds.filter(alternatives__1__isnull=False).exists()
         self.answered = str(answer_kind(task.kind).in_words)
+
+
+# Findings about shot sets.
+OF_SHOTS = ("shots_do_not_nest", "shot_sets_without_chain")
+
+
+def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
+    """Of what the study uses."""
+    for found in task.audit:
+        if found["severity"] != WARNING:
+            continue
+        if found["code"] == "gold_not_in_context":
+            sets = {batch.test_set for batch in batches} | {one.training_set for one in batches}
+            used = Item.objects.filter(item_set__in=filter(None, sets))
+            only = set(used.values_list("example", flat=True))
+            if absent := gold_not_in_context(Material(task, only)):
+                yield absent.message
+        elif found["code"] not in OF_SHOTS or any(batch.shots for batch in batches):
+            yield found["message"]
 
 
 def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
@@ -133,7 +155,9 @@ class Design:
         self.items = sum(task.items for task in self.tasks)
         self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
         self.is_corrected = any(task.corrections for task in self.tasks)
-        self.policies = sorted({task.task.reference_policy for task in self.tasks})
+        self.policies = sorted(
+            {task.task.reference_policy for task in self.tasks if task.has_alternatives}
+        )
 
     @property
     def has_plain_links(self) -> bool:
@@ -283,7 +307,10 @@ class TakingPart:
         counted = [person for person in completed if not hasattr(person, "exclusion")]
         self.excluded = Rate(len(out), len(completed))
         self.reasons = dict(Counter(person.exclusion.reason for person in out))
-        self.reasons_in_words = [f"“{reason}” ({count})" for reason, count in self.reasons.items()]
+        self.reasons_in_words = [
+            f"“{reason}”" + f" ({count})" * (len(self.reasons) > 1)
+            for reason, count in self.reasons.items()
+        ]
         # Those that were excluded once their score could be seen.
         self.excluded_after = sum(
             person.exclusion.created_at >= person.finished_at

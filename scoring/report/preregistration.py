@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
 from math import sqrt
 from typing import Any
 
@@ -104,10 +103,13 @@ class Registered:
         return max(1, len(self.study.named_systems))
 
     @property
-    def screenings(self) -> list[tuple[str, str]]:
-        """What each rule comes to, and how that was simulated."""
-        found = chain.from_iterable(map(screenings_of, self.batches))
-        return list(dict.fromkeys((one.sentence, one.assumptions) for one in found))
+    def screenings(self) -> dict[str, list[str]]:
+        """What each rule comes to, and how that was simulated: with its tasks."""
+        tasks: dict[str, dict[str, None]] = defaultdict(dict)
+        for batch in self.batches:
+            for one in screenings_of(batch):
+                tasks[f"{one.sentence} {one.assumptions}"][self.names[batch.task_id]] = None
+        return {told: list(names) for told, names in tasks.items()}
 
 
 @lru_cache(maxsize=64)

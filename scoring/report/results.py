@@ -336,9 +336,10 @@ def _average_line(average: Average) -> Line:
 
 
 def tests_table(results: Results) -> Table:
+    fewer = " (or fewer shots)" if results.changes else ""
     return Table(
         "tests",
-        "Differences in points of S1, people less system (or fewer shots), for new items over m "
+        f"Differences in points of S1, people less system{fewer}, for new items over m "
         "item clusters; left out are items that one side did not answer.",
         "",
         (
@@ -385,11 +386,13 @@ def _test_record(test: Difference) -> dict[str, Value]:
 
 
 def agreement_table(results: Results) -> Table:
+    records = [_agreement_record(cell) for cell in results.agreeing]
+    lacks = any(None in (record["masi"], record["nominal"]) for record in records)
+    undefined = " (no alpha where no two answers differ)" if lacks else ""
     return Table(
         "agreement",
         "Agreement: alpha with MASI, mean S1 of pairs of annotators in percent, nominal alpha on "
-        "whole answers (no alpha where no two answers differ), and the S1 of the consensus in "
-        "percent.",
+        f"whole answers{undefined}, and the S1 of the consensus in percent.",
         "",
         (
             TASK,
@@ -403,7 +406,7 @@ def agreement_table(results: Results) -> Table:
             Column("nominal_limits", INTERVAL),
             Column("consensus", "Consensus", digits=1),
         ),
-        lines_of(map(_agreement_record, results.agreeing)),
+        lines_of(records),
         is_short=True,
     )
 

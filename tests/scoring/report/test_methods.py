@@ -11,6 +11,7 @@ from annotation.models import (
     Channel,
     Example,
     Exclusion,
+    Gold,
     JoinAnswer,
     Kind,
     Normalisation,
@@ -565,3 +566,32 @@ def test_names_nobody() -> None:
 
 def test_has_words_for_every_normalisation() -> None:
     assert NORMALISED.keys() == set(Normalisation.values) - {Normalisation.NONE}
+
+
+def drafted(**fields: Any) -> Batch:
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=10, tests=4)
+    return make.batch(make.study(benchmark), task, **fields)
+
+
+def test_speaks_of_several_reference_answers_only_where_an_item_has_them() -> None:
+    batch = drafted()
+    assert Facts(batch.study).design.policies == []
+    for gold in Gold.objects.filter(example__items__item_set=batch.test_set):
+        Gold.objects.filter(pk=gold.pk).update(alternatives=gold.alternatives * 2)
+    assert Facts(batch.study).design.policies == [batch.task.reference_policy]
+
+
+def test_warns_of_shot_sets_only_where_people_learn() -> None:
+    found = {"code": "shots_do_not_nest", "severity": "warning", "message": "Not nested."}
+    few, none = drafted(), drafted(zero_shot=True)
+    Task.objects.update(audit=[found])
+    told = [text_of(batch.study, "Data and their terms") for batch in (few, none)]
+    assert ["Not nested." in text for text in told] == [True, False]
+
+
+def test_warns_of_no_gold_that_the_study_does_not_use() -> None:
+    study = drafted().study
+    found = {"code": "gold_not_in_context", "severity": "warning", "message": "Gold: 3 of 9."}
+    Task.objects.update(audit=[found])
+    assert "Gold" not in text_of(study, "Data and their terms")

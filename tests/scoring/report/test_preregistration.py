@@ -137,7 +137,7 @@ def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
     text = text_of(study)
     assert "Everybody in a batch sees the same test items." in text
     assert "by all their runs." in text
-    assert "each family at 5 %: people less system. " in text
+    assert "Adjusted by Holm's method at 5 %. " in text
     assert "the smaller of the p values of ahead and behind counts" in text
     assert "A cell is" not in text
     for absent in ("shot set", "average over", "families", "and as good"):
@@ -156,7 +156,7 @@ def test_plans_no_average_where_no_number_of_shots_is_in_every_task() -> None:
     study = first.study
     study.batches.exclude(pk=first.pk).update(training_set=None)
     text = text_of(study)
-    assert "each family at 5 %: single tasks. " in text
+    assert "Adjusted by Holm's method at 5 %. " in text
     assert "averages over tasks" not in text
     assert "is primary" not in text
 
@@ -261,3 +261,11 @@ def test_is_written_by_a_command(tmp_path: Path, form: str) -> None:
     file = tmp_path / "file"
     call_command("export_preregistration", **options, output=file, stderr=StringIO())
     assert file.read_text() == out.getvalue()
+
+
+def test_says_once_what_the_screening_of_several_tasks_comes_to() -> None:
+    study = batch(min_training_score=70).study
+    names = " and ".join(sorted({one.task.slug for one in study.batches.all()}))
+    text = text_of(study)
+    assert f"{names}: Of 100 people who only guess" in text
+    assert text.count("Of 100 people who only guess") == 1

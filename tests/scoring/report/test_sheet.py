@@ -38,7 +38,7 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
         "The baseline rests on 4 assignments by 4 people; 5 people took part in all."
     )
     assert topics["Design: Answers of people"].answer == "4."
-    assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast” (1)." in (
+    assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast”." in (
         topics["Execution: Quality checks"].answer
     )
     assert topics["Documentation: Time"].answer.startswith("A median of 10.0 s")

@@ -272,9 +272,7 @@ def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
     sets = ItemSet.objects.filter(pk__in=told.study.batches.values("test_set"))
     examples = {item.example_id for item_set in sets for item in item_set.items.all()}
     task = told.study.batches.first().task.slug
-    assert told.topic("The evaluation: Items").startswith(
-        f"{len(examples)} test items: {task} {len(examples)}."
-    )
+    assert told.topic("The evaluation: Items").startswith(f"{len(examples)} test items of {task}.")
     sizes = sorted({item_set.items.count() for item_set in sets})
     first = told.topic("Design: Items for one person").partition(". ")[0]
     assert numbers(first.partition(", after")[0]) == sizes
