@@ -46,9 +46,20 @@ def test_hold_the_answer_back_until_the_last_was_in_sight(somebody: Comes) -> No
     expect(person.page.get_by_role("alert")).to_contain_text("There are more answers")
     expect(person.page.locator(".option").last).to_be_in_viewport(ratio=1)
     assert not Judgement.objects.exists()
-    person.page.locator(".has-more-below").wait_for(state="detached")
     person.goes_on()
     assert Judgement.objects.count() == 1
+
+
+def test_can_be_sent_where_the_last_is_taller_than_the_window(somebody: Comes) -> None:
+    person = at_choice(somebody(PHONE, touch=True), LONG * 2)
+    tall = "option => { option.style.minHeight = '3000px'; }"
+    person.page.locator(".option").last.evaluate(tall)
+    person.page.locator("[name=option]").first.evaluate("option => { option.checked = true; }")
+    person.page.locator("[data-send]").click()
+    expect(person.page.get_by_role("alert")).to_contain_text("There are more answers")
+    person.page.wait_for_timeout(400)
+    person.page.locator("[data-send]").click()
+    expect(person.page.locator(STEP)).to_have_value("1")
 
 
 def test_send_by_a_second_tap_that_is_no_double_tap(somebody: Comes) -> None:

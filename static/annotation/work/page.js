@@ -225,8 +225,11 @@
     const error = form.querySelector("[data-form-error]");
     error.textContent = unseen ? form.dataset.unseen : form.dataset.missing;
     error.hidden = false;
-    if (unseen) lastOption().scrollIntoView({ block: "center" });
-    else form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
+    if (unseen) {
+      // In sight now, even where it is taller than the window.
+      lastOption().scrollIntoView({ block: "center" });
+      form.classList.remove("has-more-below");
+    } else form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
   }
 
   // An answer that stands behind the bar is chosen less often: text and answers move closer together
