@@ -16,9 +16,11 @@ from scoring.models import method_label, shots_text
 from scoring.tables.table import listed
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import (
+    LEANING,
     STATES,
     State,
     claim,
+    claimed_state,
     how_sure,
     sign_of,
     state_of,
@@ -179,7 +181,7 @@ def _headline(
     by_state: dict[State, list[Sequence[Difference]]] = {}
     for those in named:
         if (test := _decides(those, len(people))) is not None:
-            by_state.setdefault(state_of(test), []).append(those)
+            by_state.setdefault(claimed_state(test), []).append(those)
 
     def claimed(state: State, systems: Sequence[Sequence[Difference]]) -> str:
         names, margin = _all_with_runs(systems), systems[0][0].margin
@@ -187,7 +189,7 @@ def _headline(
         where = " on average." if any(map(_hides_tasks, systems)) else "."
         return told.removesuffix(".") + (where.upper() if loud else where) if told else ""
 
-    told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
+    told = [claimed(state, by_state[state]) for state in (*STATES, *LEANING) if state in by_state]
     for those in named:
         if _decides(those, len(people)) is None:
             of_tasks = [test for test in those if test.task]
@@ -307,9 +309,7 @@ def _task(table: Comparison, test: Difference) -> str:
 
 def _within(test: Difference) -> str:
     """Why an interval that leaves out 0 decides nothing."""
-    low, high, margin = test.low, test.high, test.margin or 0.0
-    is_apart = low is not None and high is not None and (low > 0 or high < 0)
-    return f"may be within {margin:g} points" * (test.outcome == OPEN and bool(margin) and is_apart)
+    return f"may be within {test.margin:g} points" if claimed_state(test) in LEANING else ""
 
 
 def _place(lines: Sequence[ForestLine]) -> None:

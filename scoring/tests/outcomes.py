@@ -29,6 +29,11 @@ SEVERAL: dict[State, str] = {
     (SAME, PROBABLE): "{People} and each of {systems} are probably equally good{margin}.",
     (OPEN, None): "Whether {people} beat {systems} is open: too close to call.",
 }
+# Open, though the interval leaves out 0: the margin it does not leave out.
+LEANING: dict[State, str] = {
+    (OPEN, AHEAD): "{People} seem ahead of {systems}, maybe by less than {points}: open.",
+    (OPEN, BEHIND): "{systems} seem{s} ahead of {people}, maybe by less than {points}: open.",
+}
 LEGEND = {
     "▲": "people ahead, sure",
     "≈": "as good, sure",
@@ -42,6 +47,14 @@ LEGEND = {
 
 def state_of(test: Difference) -> State:
     return test.outcome, test.certainty
+
+
+def claimed_state(test: Difference) -> State:
+    """As the answer tells it: of what is open, to which side it leans."""
+    low, high = test.low, test.high
+    if test.outcome != OPEN or low is None or high is None or low <= 0 <= high:
+        return state_of(test)
+    return OPEN, AHEAD if low > 0 else BEHIND
 
 
 def sign_of(test: Difference | None) -> str:
@@ -76,12 +89,13 @@ def claim(
         "systems": listed(systems),
         "s": "s" * (len(systems) == 1),
         "margin": f" within {margin:g} points" if margin else "",
+        "points": f"{margin or 0:g} points",
     }
     if loud:
         told |= {name: told[name].upper() for name in told if name != "systems"}
     if simulated:
         told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
-    sentence = STATES[state][2]
+    sentence = LEANING.get(state) or STATES[state][2]
     if len(systems) > 1:
         sentence = SEVERAL.get(state, sentence)
     parts = re.split(r"\{(\w+)\}", sentence)

@@ -61,7 +61,8 @@ def told(*tests: Difference, loud: bool = True, **fields: Any) -> Answer:
     ],
 )
 def test_says_each_state_in_a_sentence(state: tuple[str, str | None], sentence: str) -> None:
-    found = replace(FOUND, outcome=state[0], certainty=state[1], margin=2.0)
+    low = -1.0 if state[0] == "open" else 1.0
+    found = replace(FOUND, outcome=state[0], certainty=state[1], margin=2.0, low=low)
     assert told(found).headline == [sentence]
     assert told(found, loud=False).headline[0].lower() == sentence.lower()
     line = overview(table(found), "30").lines[1]
@@ -74,7 +75,7 @@ def test_every_sign_is_explained() -> None:
 
 def test_names_systems_of_one_state_together() -> None:
     found = [replace(FOUND, system=name) for name in "ABC"]
-    last = replace(FOUND, system="D", outcome="open", certainty=None)
+    last = replace(FOUND, system="D", outcome="open", certainty=None, low=-1.0)
     assert told(*found, last).headline == [
         "PEOPLE BEAT A FT, B FT and C FT.",
         "PEOPLE AND D FT ARE TOO CLOSE TO CALL: EITHER MAY BE AHEAD.",
@@ -183,6 +184,10 @@ def test_says_that_an_open_difference_may_be_within_the_margin() -> None:
     found = replace(FOUND, outcome="open", certainty=None, margin=5.0, runs=5)
     [[line]] = told(found).forest.values()
     assert line.aside == "may be within 5 points"
+    ahead, behind = "PEOPLE SEEM AHEAD OF BERT FT", "BERT FT SEEMS AHEAD OF PEOPLE"
+    assert told(found).headline == [f"{ahead}, MAYBE BY LESS THAN 5 POINTS: OPEN."]
+    other = replace(found, difference=-6.0, low=-9.0, high=-2.0)
+    assert told(other).headline == [f"{behind}, MAYBE BY LESS THAN 5 POINTS: OPEN."]
     [[line]] = told(replace(found, low=-1.0)).forest.values()
     assert line.aside == ""
 
