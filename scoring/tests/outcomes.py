@@ -31,8 +31,8 @@ SEVERAL: dict[State, str] = {
 }
 # Open, though the interval leaves out 0: the margin it does not leave out.
 LEANING: dict[State, str] = {
-    (OPEN, AHEAD): "{People} seem ahead of {systems}, maybe by less than {points}: open.",
-    (OPEN, BEHIND): "{systems} seem{s} ahead of {people}, maybe by less than {points}: open.",
+    (OPEN, AHEAD): "{People} seem ahead of {systems}, maybe by less than {points}.",
+    (OPEN, BEHIND): "{systems} seem{s} ahead of {people}, maybe by less than {points}.",
 }
 LEGEND = {
     "▲": "people ahead, sure",

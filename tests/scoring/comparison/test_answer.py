@@ -185,9 +185,9 @@ def test_says_that_an_open_difference_may_be_within_the_margin() -> None:
     [[line]] = told(found).forest.values()
     assert line.aside == "may be within 5 points"
     ahead, behind = "PEOPLE SEEM AHEAD OF BERT FT", "BERT FT SEEMS AHEAD OF PEOPLE"
-    assert told(found).headline == [f"{ahead}, MAYBE BY LESS THAN 5 POINTS: OPEN."]
+    assert told(found).headline == [f"{ahead}, MAYBE BY LESS THAN 5 POINTS."]
     other = replace(found, difference=-6.0, low=-9.0, high=-2.0)
-    assert told(other).headline == [f"{behind}, MAYBE BY LESS THAN 5 POINTS: OPEN."]
+    assert told(other).headline == [f"{behind}, MAYBE BY LESS THAN 5 POINTS."]
     [[line]] = told(replace(found, low=-1.0)).forest.values()
     assert line.aside == ""
 
