@@ -1,5 +1,5 @@
-# make run | test | test-all | lint | docs | bench | soak | mutants | fuzz | audit | screens | messages |
-#      lock | demonstration-runs
+# make run | test | test-all | lint | docs | bench | effort | soak | mutants | fuzz | audit |
+#      screens | messages | lock | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py     make fuzz MINUTES=3 ARGS="helm bundle"
 
@@ -35,7 +35,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) docs bench soak mutants fuzz audit messages screens lock demonstration-runs
+.PHONY: run test test-all lint $(LINTS) docs bench effort soak mutants fuzz audit messages screens lock demonstration-runs
 
 run: $(INSTALLED) $(CATALOGUES)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -96,6 +96,11 @@ fuzz: $(DEV_INSTALLED)
 audit: $(DEV_INSTALLED)
 	@$(PY) -m pip install --quiet --requirement requirements-checks.txt
 	$(PY) -m pip_audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
+# What an item of each kind costs the one who answers it.
+effort: $(DEV_INSTALLED) $(CATALOGUES)
+	@$(PY) -m tests.chromium
+	@$(PY) -m pytest --quiet -s tests/browser/effort.py
 
 # The pictures of docs/screens/, taken again.
 screens: $(DEV_INSTALLED) $(CATALOGUES)
