@@ -96,7 +96,7 @@ _HEADINGS: dict[str, StrOrPromise] = {
 }
 
 _REASONS: dict[str, StrOrPromise] = {
-    Outcome.COMPLETED: gettext_lazy("You have answered every example. Your answers are stored."),
+    Outcome.COMPLETED: gettext_lazy("You have answered every item. Your answers are stored."),
     Outcome.WITHDRAWN: gettext_lazy(
         "Your place is open for somebody else. Your answers so far stay stored under a pseudonym "
         "and are left out of the results."
@@ -329,7 +329,7 @@ def own_work(study: Study, annotator: Annotator) -> dict[str, str]:
     else:
         steps = batch_content(assignment.batch_id).steps
         place = {"number": assignment.step + 1, "total": steps}
-        sentence = _("is at example %(number)d of %(total)d") % place
+        sentence = _("is at item %(number)d of %(total)d") % place
         button = _("Yes, go on as %(who)s") % who
     return {"pseudonym": annotator.pseudonym, "sentence": sentence, "button": button}
 

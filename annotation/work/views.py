@@ -140,7 +140,7 @@ def submit(request: HtmxRequest, assignment: Assignment) -> str:
     if is_ours or not judging.counts_otherwise(assignment, step=step, form=form):
         return ""
     return _(
-        "You had already answered that example in another tab or on another device: that answer "
+        "You had already answered that item in another tab or on another device: that answer "
         "counts, and the one that you have just sent does not."
     )
 

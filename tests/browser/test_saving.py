@@ -342,7 +342,7 @@ def test_brings_a_stale_tab_to_where_the_work_stands(tester: Person) -> None:
     other.goes_on()
     assert other.step == 2
     assert answers() == ["bad", "bad"]
-    notice = "You had already answered that example in another tab or on another device"
+    notice = "You had already answered that item in another tab or on another device"
     expect(other.page.locator("main .notice")).to_contain_text(notice)
     expect(other.page.locator("#announcer")).to_contain_text(notice)
     other.chooses(1)

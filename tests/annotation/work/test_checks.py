@@ -133,7 +133,7 @@ def test_the_pages_lead_from_the_checks_into_the_work(htmx: bool) -> None:
     client = Client(headers={"HX-Request": "true"} if htmx else {})
     client.get(reverse("annotation:join_batch", args=[batch.join_token]))
     client.post("/work/consent/", {"agree": "1"})
-    assert "examples that decide whether you go on" in client.get("/work/").content.decode()
+    assert "items that decide whether you go on" in client.get("/work/").content.decode()
     client.post("/work/begin/")
     for step in range(CHECKS):
         client.post("/work/submit/", {"step": step, "none": "1"})

@@ -40,7 +40,7 @@ def test_stores_a_comment_with_its_example_and_changes_nothing_else(
 ) -> None:
     before, lease = _state_of(assignment), assignment.place.lease_until
     page = client.get(COMMENT).content.decode()
-    assert "Report a problem with this example" in page
+    assert "Report a problem with this item" in page
     assert "Practice 1 of 3" in page
     response = client.post(COMMENT, {"step": "0", "text": " The text is cut off. "}, follow=True)
     assert "It is stored" in response.content.decode()

@@ -390,7 +390,7 @@ def test_asks_who_it_is_on_a_device_where_somebody_has_begun() -> None:
     page = text_of(visit(batch, client))
     assert "Is this you?" in page
     assert first.annotator.pseudonym in page
-    assert "is at example 1 of 7" in page
+    assert "is at item 1 of 7" in page
     client.post("/work/who/", {"who": first.annotator.pseudonym})
     assert agree(client)["Location"] == WORK
     assert Assignment.objects.get() == first

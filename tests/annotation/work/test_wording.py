@@ -57,7 +57,7 @@ def test_writes_no_range_of_one() -> None:
 
 @pytest.mark.parametrize("folder", ["annotation/work", "annotation/kinds"])
 def test_calls_things_on_annotators_pages_by_one_name(folder: str) -> None:
-    """An example is no item there, and those who run the study go by no other name."""
+    """An item is no example there, and those who run the study go by no other name."""
     texts = [
         (page.name, text)
         for page in (settings.BASE_DIR / "templates" / folder).glob("*.html")
@@ -68,4 +68,4 @@ def test_calls_things_on_annotators_pages_by_one_name(folder: str) -> None:
         )
     ]
     assert texts
-    assert [row for row in texts if re.search(r"\b(items?|researchers?)\b", str(row[1]))] == []
+    assert [row for row in texts if re.search(r"\b(examples?|researchers?)\b", str(row[1]))] == []
