@@ -1,0 +1,115 @@
+"""The quick ways to send, a second tap on the chosen option and “None here and send”, lose and
+double nothing: without a network, with an answer lost on its way, in two tabs, by going back."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from annotation.models import Judgement, Kind
+from tests import make
+from tests.browser.conftest import PHONE, Comes
+from tests.browser.person import DOUBLE_CLICK_MS, Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SUBMIT = "**/work/submit/"
+# Longer than what counts as a double tap, with room for a slow machine's clock.
+APART_MS = DOUBLE_CLICK_MS + 150
+
+
+def second_tap(person: Person) -> None:
+    for _ in range(2):
+        person.page.locator(".option").last.tap()
+        person.page.wait_for_timeout(APART_MS)
+
+
+def none_here(person: Person) -> None:
+    """Which asks the first time."""
+    none = person.page.locator("[data-span-none]")
+    none.tap()
+    person.page.wait_for_timeout(APART_MS)
+    if person.page.locator("[data-span-none].is-asking").count():
+        none.tap()
+
+
+Quick = Callable[[Person], None]
+ways = pytest.mark.parametrize(
+    ("kind", "quick", "sent"),
+    [(Kind.CHOICE, second_tap, ["good"]), (Kind.SPANS, none_here, [])],
+    ids=["second tap", "none here"],
+)
+
+
+def at_work(somebody: Comes, kind: str) -> Person:
+    return somebody(PHONE, touch=True).start(make.running_batch(kind=kind, zero_shot=True))
+
+
+def answers() -> list[list[str]]:
+    return [judgement.answer for judgement in Judgement.objects.order_by("step")]
+
+
+def stands_at(person: Person, step: int) -> None:
+    expect(person.page.locator("[name=step]")).to_have_value(str(step))
+
+
+@ways
+def test_wait_for_the_network(somebody: Comes, kind: str, quick: Quick, sent: list[str]) -> None:
+    person = at_work(somebody, kind)
+    person.page.context.set_offline(True)
+    quick(person)
+    expect(person.page.locator("[data-save-note]")).to_contain_text("Not saved yet")
+    # Whatever is tapped meanwhile changes nothing.
+    person.page.touchscreen.tap(195, 700)
+    assert answers() == []
+    person.page.context.set_offline(False)
+    stands_at(person, 1)
+    assert answers() == [sent]
+
+
+@ways
+def test_store_once_what_arrived_without_its_answer(
+    somebody: Comes, kind: str, quick: Quick, sent: list[str]
+) -> None:
+    person, posted = at_work(somebody, kind), []
+
+    def lose_the_first(route: Route) -> None:
+        posted.append(route.request.post_data)
+        if len(posted) > 1:
+            route.fallback()
+            return
+        route.fetch()
+        route.abort("connectionreset")
+
+    person.page.route(SUBMIT, lose_the_first)
+    quick(person)
+    stands_at(person, 1)
+    assert len(posted) == 2
+    assert answers() == [sent]
+
+
+@ways
+def test_count_once_in_two_tabs(somebody: Comes, kind: str, quick: Quick, sent: list[str]) -> None:
+    person = at_work(somebody, kind)
+    other = Person(person.page.context.new_page(), person.origin)
+    other.open("/work/")
+    for tab in (person, other):
+        quick(tab)
+        stands_at(tab, 1)
+    assert answers() == [sent]
+
+
+@ways
+def test_leave_nothing_to_send_again_behind_the_button_back(
+    somebody: Comes, kind: str, quick: Quick, sent: list[str]
+) -> None:
+    person = at_work(somebody, kind)
+    quick(person)
+    stands_at(person, 1)
+    person.page.go_back()
+    person.page.go_forward()
+    stands_at(person, 1)
+    assert answers() == [sent]
+    quick(person)
+    stands_at(person, 2)
+    assert answers() == [sent, sent]
