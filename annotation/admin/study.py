@@ -302,11 +302,12 @@ class StudyAdmin(MembersAdmin[Study]):
             },
         ),
         (
-            "Reproducibility",
+            "Order and seed",
             {
-                "fields": ["seed"],
+                "fields": ["shuffle_by", "seed"],
                 "classes": ["collapse"],
-                "description": "Decides between batches that are equally full.",
+                "description": "Everybody meets the items in an order of their own, which "
+                "follows from the seed. It also decides between batches that are equally full.",
             },
         ),
     ]

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from annotation.models.assignment import CHECK
 from annotation.models.benchmark import Item, ItemSet, Role, Task
-from annotation.models.study import Batch
+from annotation.models.study import Batch, Shuffle
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class StudyRules:
     item_cap_s: int
     reading_cap_s: int
     reveal_cap_s: int
+    shuffle_by: str
 
 
 _RULES = tuple(field.name for field in fields(StudyRules))
@@ -95,10 +96,11 @@ class BatchContent(TaskContent):
 
     def in_order(self, seed: str) -> tuple[FrozenExample, ...]:
         """Checks, training, then test, in the order of an assignment's seed."""
-        return (
-            *shuffled(self.checks, f"{seed}:{CHECK}"),
-            *shuffled(self.training, f"{seed}:{Role.TRAINING}"),
-            *shuffled(self.test, f"{seed}:{Role.TEST}"),
+        parts = ((self.checks, CHECK), (self.training, Role.TRAINING), (self.test, Role.TEST))
+        return tuple(
+            example
+            for examples, role in parts
+            for example in shuffled(examples, f"{seed}:{role}", by=self.rules.shuffle_by)
         )
 
 
@@ -186,9 +188,14 @@ def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
 T = TypeVar("T")
 
 
-def shuffled(items: Iterable[FrozenExample], seed: str) -> list[FrozenExample]:
-    """The items in seeded order; those of one context stay together, in file order."""
-    return sorted(items, key=lambda item: (_rank(seed, item.context_hash), item.position))
+def shuffled(items: Iterable[FrozenExample], seed: str, *, by: str) -> list[FrozenExample]:
+    """The items in seeded order; by text, those of one context stay together, in file order."""
+
+    def rank(item: FrozenExample) -> bytes:
+        key = item.context_hash if by == Shuffle.TEXT else f"item {item.position}"
+        return _rank(seed, key)
+
+    return sorted(items, key=lambda item: (rank(item), item.position))
 
 
 def tie_broken(ranked: Sequence[tuple[int, T]], seed: str) -> list[T]:

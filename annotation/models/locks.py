@@ -107,10 +107,10 @@ _BATCH_COLUMNS = [
     *("id", "study_id", "task_id", "training_set_id", "test_set_id", "check_set_id"),
     *("chain", "description", "gold_version_id", "check_description", "check_gold_version_id"),
 ]
-# What is claimed was named before.
+# What is claimed was named before; and nobody's items change places.
 _NAMED_COLUMNS = [
     *("question", "named_systems", "margin", "margin_reason"),
-    *("known_people", "min_check_score"),
+    *("known_people", "min_check_score", "shuffle_by"),
 ]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]

@@ -90,6 +90,11 @@ class StudyState(models.TextChoices):
     CLOSED = "closed", "closed"
 
 
+class Shuffle(models.TextChoices):
+    TEXT = "text", "texts, the questions about one text in a row"
+    ITEM = "item", "all items"
+
+
 class DropUnit(models.TextChoices):
     POINTS = "points", "points"
     SDS = "sds", "standard deviations"
@@ -220,6 +225,9 @@ class Study(models.Model):
     )
     reveal_cap_s = models.PositiveIntegerField("seconds for one gold answer, at most", default=60)
 
+    shuffle_by = models.CharField(
+        "shuffle", max_length=4, choices=Shuffle.choices, default=Shuffle.TEXT
+    )
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -38,6 +38,7 @@ FROZEN_FIELDS = (
     "item_cap_s",
     "reading_cap_s",
     "reveal_cap_s",
+    "shuffle_by",
     "seed",
 )
 

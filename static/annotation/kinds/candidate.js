@@ -23,6 +23,29 @@
     }
   }
 
+  /* Behind a long text the list is a tap away, and so is the place where the reader was. */
+  let place = null;
+
+  function offerList() {
+    const button = page.querySelector("[data-to-names]"), bar = page.querySelector(".send");
+    place = null;
+    if (!button) return;
+    button.hidden = false;
+    const list = page.querySelector(".options"), { bottom } = list.getBoundingClientRect();
+    button.hidden = getComputedStyle(list).position === "sticky"
+      || bottom <= window.innerHeight - bar.offsetHeight;
+  }
+
+  page.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-to-names]");
+    if (!button) return;
+    const back = place;
+    place = back === null ? window.scrollY : null;
+    if (back === null) page.querySelector(".options").scrollIntoView({ block: "end" });
+    else window.scrollTo(0, back);
+    [button.textContent, button.dataset.back] = [button.dataset.back, button.textContent];
+  });
+
   /* A browser gives a tap to a neighbour within the finger's radius; the pointer's own
      coordinates stay true. */
   let finger = null;
@@ -45,4 +68,5 @@
   }, true);
 
   for (const kind of ["change", "answershown"]) page.addEventListener(kind, show);
+  page.addEventListener("answershown", offerList);
 })();

@@ -10,6 +10,8 @@
   const DOUBLE_CLICK_MS = 350;
   const DOUBLE_CLICK_PX = 24;
   const SECOND_TAP_MS = 400;
+  // Of the window's height: a text that is longer is read by scrolling.
+  const LONG = 0.6;
   const KEYS_OFF = "keys-off";
   const page = document.querySelector("[data-work]");
   // Of this assignment alone: somebody else on the same device has drafts of their own.
@@ -66,6 +68,7 @@
     if (draft?.answer) restoreAnswer(draft.answer);
     restoring = false;
     form?.addEventListener("submit", checkAnswer, true);
+    widen();
     watchOptions();
     page.dispatchEvent(new CustomEvent("answershown"));
   }
@@ -235,6 +238,18 @@
   // An answer that stands behind the bar is chosen less often: text and answers move closer together
   // where they do not fit, and nothing is sent before the last answer has been in sight.
 
+  // Beside a text that is long the question and the answers stand to its right, where there is room.
+
+  function widen() {
+    page.classList.remove("is-wide");
+    const item = page.querySelector(".item"), text = item?.querySelector(".context");
+    const isLong = text?.offsetHeight > LONG * window.innerHeight;
+    if (!isLong || !item.querySelector(".options, .typed")) return;
+    page.classList.add("is-wide");
+    const asked = item.querySelector(".question-top")?.offsetHeight || 0;
+    item.style.setProperty("--asked", `${asked}px`);
+  }
+
   const lastOption = () => form?.querySelector(".item:not(.item-candidate) .option:last-child");
   let watcher = null;
 
@@ -321,17 +336,28 @@
     if (!refused) saveState.textContent = page.querySelector("[data-saved]")?.textContent || "";
     const next = page.querySelector("[data-context]")?.dataset.context;
     if (next !== context) window.scrollTo(0, 0);
+    else page.querySelector("[data-answer-form] :is(.question, legend)")?.classList.add("is-new");
     context = next;
     const announced = [...page.querySelectorAll("[data-announce]")].reverse();
     announcer.textContent = announced.map((el) => el.textContent).join(" ").replace(/\s+/g, " ");
     const focus = refused ? "[data-form-error]" : "[data-focus]:not(h1)";
     const target = page.querySelector(focus) || page.querySelector("[data-focus]");
-    target?.focus({ preventScroll: target.matches("h1") });
+    if (refused || !focusField()) target?.focus({ preventScroll: target.matches("h1") });
     if (!refused) {
       for (const open of document.querySelectorAll(".work-head [open]")) open.open = false;
       showGold();
     }
   });
+
+  /* Where a keyboard stands before the reader, who may write at once. */
+  function focusField() {
+    const field = page.querySelector("[data-answer-form] [type=text]");
+    if (field && matchMedia("(hover: hover) and (pointer: fine)").matches) {
+      field.focus({ preventScroll: true });
+      return true;
+    }
+    return false;
+  }
 
   /* Where something was missed, or chosen in vain, the first such place comes into view. */
   function showGold() {
@@ -419,5 +445,6 @@
   });
 
   openStep();
+  focusField();
   showKeys();
 })();

@@ -32,7 +32,7 @@ def form_of(study: Study, **changes: Any) -> dict[str, Any]:
     fields = (
         "title slug contact consent_text hourly_rate currency platform_fee min_training_score "
         "max_drop drop_unit drop_group_size question margin margin_reason lease_minutes "
-        "expire_hours idle_after_s item_cap_s reading_cap_s reveal_cap_s seed"
+        "expire_hours idle_after_s item_cap_s reading_cap_s reveal_cap_s shuffle_by seed"
     )
     data = {name: getattr(study, name) for name in fields.split()}
     data |= {"benchmark": study.benchmark_id, "channel": study.channel_id}

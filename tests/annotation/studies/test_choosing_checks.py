@@ -164,7 +164,7 @@ def test_the_preview_goes_through_the_checks(admin_client: Client) -> None:
     batch = make.checked_batch(other="spans", min_check_score=0)
     address = reverse("annotation:preview", args=[batch.pk])
     page = admin_client.get(address)
-    assert "examples that decide whether you go on" in page.content.decode()
+    assert "items that decide whether you go on" in page.content.decode()
     for _ in range(11):
         state = page.context["preview_state"]
         page = admin_client.post(address, {"state": state, "none": "1"})
