@@ -1,6 +1,8 @@
 """Texts longer than the window, several questions about one text, and what is ready for the
 keyboard when a page comes."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
