@@ -260,6 +260,8 @@ class AnswerKind(ABC):
     # The sentence for a form that was sent without an answer, and the word for an empty answer.
     missing: ClassVar[StrOrPromise]
     nothing: ClassVar[StrOrPromise]
+    # The button for that answer, which a description names as {none}.
+    none_button: ClassVar[StrOrPromise] = ""
     # What it asks, before the consent; with the number of options where it offers any.
     task: ClassVar[StrOrPromise]
     # From the static folder.
@@ -279,6 +281,10 @@ class AnswerKind(ABC):
 
     def asks(self, options: str) -> str:
         return str(self.task) % {"n": options}
+
+    def described(self, description: str) -> str:
+        """As it is read, in the reader's language."""
+        return description.replace("{none}", str(self.none_button) or "{none}")
 
     # ---- The data of a benchmark
 

@@ -37,6 +37,7 @@ class Spans(AnswerKind):
     scripts = ("annotation/kinds/spans.js",)
     missing = gettext_lazy("Choose words in the text, or “None here”.")
     nothing = gettext_lazy("none here")
+    none_button = gettext_lazy("None here")
     task = gettext_lazy("You read short texts and mark words in them.")
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True

@@ -46,6 +46,7 @@ class Text(AnswerKind):
     template = "annotation/kinds/text.html"
     missing = gettext_lazy("Type an answer, or choose “no answer”.")
     nothing = gettext_lazy("no answer")
+    none_button = gettext_lazy("No answer")
     task = gettext_lazy("You read short texts and type a short answer about each.")
     in_words = "a short text is typed, or none"
     floors = (

@@ -27,6 +27,7 @@ from annotation.access.requests import (
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
 from annotation.jobs.requests import document, large_file
+from annotation.kinds import answer_kind
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
@@ -101,7 +102,8 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "advice": [*design_advice(study, batches, host=request.get_host()), *study_advice(study)],
         "batches": batches,
         "tasks": [
-            (task, markdown_html(task.description)) for task in dict.fromkeys(_tasks_of(batches))
+            (task, markdown_html(answer_kind(task.kind).described(task.description)))
+            for task in dict.fromkeys(_tasks_of(batches))
         ],
         "seconds": seconds,
         "estimate": needed,

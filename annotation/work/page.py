@@ -223,13 +223,14 @@ def page_context(assignment: Assignment) -> dict[str, Any]:
 def context_at(position: Position) -> dict[str, Any]:
     assignment, content = position.assignment, position.content
     rules, task = content.rules, content.task_at(assignment.step)
+    kind = answer_kind(task.kind)
     return {
         "assignment": assignment,
-        "kind": answer_kind(task.kind),
+        "kind": kind,
         "rules": rules,
         # An ended assignment's page stands without its task.
         "content": None if assignment.is_finished else task,
-        "description": markdown_html(task.description),
+        "description": markdown_html(kind.described(task.description)),
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
         **_PANELS[assignment.state](position),

@@ -209,7 +209,7 @@ def _prompt_set(batch: Batch, description: str, version: int, seed: int) -> Prom
     return PromptSet(
         kind=task.kind,
         max_spans=task.max_spans,
-        description=description,
+        description=answer_kind(task.kind).described(description),
         fields=fields,
         seed=seed,
         training=tuple(training),

@@ -18,6 +18,7 @@ from django.template.loader import get_template
 from django.utils.html import strip_tags
 from django.utils.text import slugify
 
+from annotation.kinds import answer_kind
 from annotation.work.wording import markdown_html
 from scoring.report.facts import Facts
 from scoring.report.results import (
@@ -129,7 +130,7 @@ def _instructions(facts: Facts) -> Iterator[str]:
     for task in facts.design.tasks:
         if task.description:
             yield f"{task.name} (“{task.task.heading}”):"
-            yield from _lines(task.description)
+            yield from _lines(answer_kind(task.task.kind).described(task.description))
 
 
 REFERENCE = (

@@ -28,9 +28,9 @@ NAMES = ["Newsroom", "Gazetteer"]
 BUTTONS = {
     "sst2": ["positive", "negative"],
     "mnli": ["entailment", "neutral", "contradiction"],
-    "conll03": ["None here"],
-    "wikiann": ["None here"],
-    "squadv2": ["None here"],
+    "conll03": ["{none}"],
+    "wikiann": ["{none}"],
+    "squadv2": ["{none}"],
     "record": [],
 }
 CLUES_KINDS = {

@@ -20,7 +20,7 @@ from annotation.models import (
     Study,
     WorkState,
 )
-from annotation.studies.lifecycle import close_study
+from annotation.studies.lifecycle import close_study, start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -307,6 +307,27 @@ def test_switches_the_language_and_stays_where_it_was() -> None:
     assert '<html lang="de"' in page
     # Each language by the name that its speakers look for.
     assert ">English</button>" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "english", "german"),
+    [
+        (Kind.SPANS, "None here", "Hier nichts"),
+        (Kind.TEXT, "No answer", "Keine Antwort"),
+        (Kind.CHOICE, "{none}", "{none}"),
+    ],
+)
+def test_names_a_button_in_the_description_as_it_reads_there(
+    kind: str, english: str, german: str
+) -> None:
+    task = make.task(kind=kind, description="Choose **{none}**, and leave {braces}.")
+    batch = make.batch(make.study(task.benchmark), task)
+    start_study(batch.study, at=make.NOON)
+    client = enter(batch)
+    start(client)
+    assert f"<strong>{english}</strong>, and leave {{braces}}." in client.get(WORK).content.decode()
+    client.post("/language/", {"language": "de", "next": WORK})
+    assert f"<strong>{german}</strong>, and leave {{braces}}." in client.get(WORK).content.decode()
 
 
 def test_leads_to_no_other_site_by_the_language_switch() -> None:

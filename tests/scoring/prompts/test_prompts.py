@@ -46,6 +46,12 @@ def templates_file(tmp_path: Path, **templates: dict[str, Any]) -> Path:
     return path
 
 
+def test_names_a_button_as_people_read_it() -> None:
+    task = make.task(kind=Kind.SPANS, description="Choose **{none}**, and leave {braces}.")
+    lines = exported(benchmark=task.benchmark.name, format="chat")
+    assert "Choose **None here**, and leave {braces}." in json.dumps(lines[0])
+
+
 @pytest.mark.parametrize("row", ORACLE, ids=[f"{r['dataset']} {n}" for n, r in enumerate(ORACLE)])
 def test_writes_what_the_released_code_writes(row: dict[str, Any]) -> None:
     template = read_templates(TEMPLATES)[row["dataset"]]
