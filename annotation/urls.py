@@ -27,6 +27,7 @@ urlpatterns = [
     path("resume/<slug:token>/", entering.resume, name="resume"),
     path("go/", work.enter_code, name="enter_code"),
     path("work/consent/", entering.consent, name="consent"),
+    path("work/try/<int:number>/", entering.try_one, name="try_one"),
     path("work/who/", entering.choose_who, name="choose_who"),
     path("work/", work.work, name="work"),
     path("work/begin/", work.begin, name="begin"),

@@ -459,6 +459,7 @@ ANNOTATORS = {
     "annotation:enter_code",
     "annotation:work",
     "annotation:consent",
+    "annotation:try_one",
     "annotation:begin",
     "annotation:submit",
     "annotation:proceed",

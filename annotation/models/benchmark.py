@@ -20,6 +20,7 @@ HELD_FIELDS = frozenset(
         "direction",
         "reference_policy",
         "exposure_key",
+        "sample",
     }
 )
 
@@ -115,6 +116,8 @@ class Task(models.Model):
     description = models.TextField(
         blank=True, help_text="What an annotator reads before starting. Every study needs it."
     )
+    # What it asks in a sentence, and an item to try before the consent: benchmarks/formats/samples.
+    sample = models.JSONField(default=dict, blank=True, editable=False)
     max_spans = models.PositiveSmallIntegerField(
         "most pieces",
         null=True,

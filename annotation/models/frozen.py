@@ -3,12 +3,12 @@ which an annotator meets its examples: it follows from the assignment's stored s
 alone, so it is the same on every machine and under every version of Python, and can be rebuilt from
 an export."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from annotation.models.assignment import CHECK
 from annotation.models.benchmark import Item, ItemSet, Role, Task
@@ -64,6 +64,7 @@ class TaskContent:
     gold_version: int
     reference_policy: str
     normalisation: str
+    sample: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> T
         gold_version=gold_version,
         reference_policy=task.reference_policy,
         normalisation=task.normalisation,
+        sample=task.sample,
     )
 
 

@@ -131,7 +131,7 @@ class Study(models.Model):
         blank=True,
         help_text="Annotators see it as Markdown, as they see the description of a task: “- ” "
         "begins an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
-        "HTML and pictures are not shown.",
+        "HTML and pictures are not shown. A line “[de]” begins the text for readers of German.",
     )
     contact = models.CharField(
         max_length=200, blank=True, help_text="Who annotators can contact; shown on every page."

@@ -28,6 +28,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.work.estimating import estimate, expected_seconds
+from annotation.work.wording import in_language
 
 TIMEOUT_S = 30
 PAGE_SIZE = 100
@@ -201,7 +202,7 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
     body = {
         "name": study.title,
         "internal_name": study.slug,
-        "description": study.consent_text or study.title,
+        "description": in_language(study.consent_text) or study.title,
         "external_study_url": link,
         "prolific_id_option": "url_parameters",
         "completion_codes": [

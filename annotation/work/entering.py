@@ -10,15 +10,19 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.access import cookies, throttles
 from annotation.access.cookies import Door
+from annotation.access.requests import HtmxRequest
+from annotation.kinds import answer_kind
 from annotation.models import (
     Annotator,
     Assignment,
@@ -29,8 +33,8 @@ from annotation.models import (
     Study,
     new_token,
 )
-from annotation.models.errors import NoEntry
-from annotation.models.frozen import batch_content
+from annotation.models.errors import BadInput, NoEntry
+from annotation.models.frozen import BatchContent, batch_content
 from annotation.work.estimating import asked_of, in_detail, in_short
 from annotation.work.joining import (
     Full,
@@ -43,11 +47,13 @@ from annotation.work.joining import (
     person,
     present_assignment,
 )
-from annotation.work.page import code_of, own_work, pay_without_work
-from annotation.work.wording import markdown_html
+from annotation.work.page import code_of, context_at, own_work, pay_without_work
+from annotation.work.trying import Trial, to_try
+from annotation.work.wording import in_language, markdown_html
 
 View = Callable[..., Any]
 CONSENT = "annotation/work/consent.html"
+TRY_ONE = "annotation/work/try.html"
 WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
 LONGEST_ID = 200
@@ -262,17 +268,63 @@ def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpRespo
         batches = open_batches(_visit(door, link), at=timezone.now())
     except (Full, NotOpen) as refusal:
         return _refused_place(request, link, refusal)
-    contents = [batch_content(batch.pk) for batch in batches]
+    contents = list(map(_content, batches))
     context = {
         "study": link.study,
         "asked": asked_of(contents),
+        "samples": list(to_try(contents)),
         "short": in_short(link.study, contents),
         "facts": in_detail(link.study, contents),
-        "consent": markdown_html(link.study.consent_text),
+        "consent": markdown_html(in_language(link.study.consent_text)),
         "door": door,
         "is_plain": link.is_plain,
     }
     return render(request, CONSENT, context)
+
+
+@annotators_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def try_one(request: HtmxRequest, number: int) -> HttpResponse:
+    """A sample of what the link leads to, and how it was answered. Nothing is stored."""
+    door = cookies.door_of(request)
+    if door is None or "state" in request.POST:
+        return _back_to_consent(request)
+    link = _link(door.way, door.token)
+    try:
+        samples = to_try(map(_content, open_batches(_visit(door, link), at=timezone.now())))
+    except (Full, NotOpen):
+        return _back_to_consent(request)
+    if number >= len(samples):
+        raise Http404
+    content, answer, error = list(samples.values())[number], None, ""
+    trial = Trial(link.study, content)
+    if request.method == "POST":
+        try:
+            form = {name: request.POST[name] for name in request.POST}
+            answer = answer_kind(content.kind).read(form, trial.example(), content)
+        except BadInput as refusal:
+            error = str(refusal)
+    trial = Trial(link.study, content, answer)
+    context = {
+        **context_at(trial),
+        "trying": True,
+        "title": _("Try one"),
+        "preview_address": request.path,
+        "preview_state": "answered" if answer else "",
+        "error": error,
+    }
+    template = "annotation/work/work.html#step" if request.htmx else TRY_ONE
+    return render(request, template, context, status=422 if error else 200)
+
+
+def _back_to_consent(request: HtmxRequest) -> HttpResponse:
+    if request.htmx:
+        return HttpResponseClientRedirect(reverse("annotation:consent"))
+    return redirect("annotation:consent")
+
+
+def _content(batch: Batch) -> BatchContent:
+    return batch_content(batch.pk)
 
 
 def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:

@@ -197,6 +197,8 @@ def asked_of(contents: Sequence[BatchContent]) -> list[str]:
 
 
 def _asked(content: BatchContent) -> str:
+    if own := content.sample.get("asks"):
+        return str(own)
     kind = answer_kind(content.kind)
     return kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
 

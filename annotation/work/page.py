@@ -24,6 +24,7 @@ from annotation.models import (
     Annotator,
     Assignment,
     Channel,
+    Gold,
     JoinAnswer,
     Judgement,
     Outcome,
@@ -212,6 +213,10 @@ class Position:
         """Of the present step, once it is locked."""
         return judgement_at(self.assignment, self.assignment.step)
 
+    def gold(self, example: FrozenExample) -> Gold:
+        content = self.content
+        return gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
+
     def asked(self, example: FrozenExample) -> SafeString:
         return asked_html(self.content.batch_id, example.pk, get_language())
 
@@ -290,8 +295,9 @@ def _revealed(position: Position) -> dict[str, Any]:
     judgement = position.judgement()
     if judgement is None:
         raise LookupError(f"Step {assignment.step} of assignment {assignment.pk} is not locked.")
-    gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
-    reveal = compare(judgement.answer, gold, content.reference_policy, content.normalisation)
+    reveal = compare(
+        judgement.answer, position.gold(example), content.reference_policy, content.normalisation
+    )
     return {
         "panel": "annotation/work/_reveal.html",
         "example": example,

@@ -1,13 +1,15 @@
 """Amounts and times as people read them, the same on every page."""
 
+import re
 from decimal import Decimal
 from functools import lru_cache
 
 from django import template
+from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from markdown_it import MarkdownIt
 
 register = template.Library()
@@ -88,6 +90,18 @@ def range_text(least: str, most: str) -> str:
     if least == most:
         return most
     return _("%(least)s to %(most)s") % {"least": least, "most": most}
+
+
+# A line such as “[de]” begins the text for that language.
+_LANGUAGE = re.compile(rf"^\[({'|'.join(dict(settings.LANGUAGES))})\][ \t]*$", re.MULTILINE)
+
+
+def in_language(text: str) -> str:
+    """The part of a text that is for the reader's language; where there is none, the first."""
+    first, *others = _LANGUAGE.split(text)
+    parts = dict(zip(others[::2], others[1::2], strict=True))
+    chosen = parts.get(get_language() or "") or first
+    return (chosen.strip() or next(iter(parts.values()), "")).strip()
 
 
 # Raw HTML is shown as it was typed. A page loads nothing from elsewhere, so pictures are off; a

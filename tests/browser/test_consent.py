@@ -1,9 +1,13 @@
 """The consent page on a phone."""
 
 import pytest
+from playwright.sync_api import expect
 
+from annotation.models import Assignment, Judgement, Task
+from annotation.studies.lifecycle import start_study
 from tests import make
 from tests.browser.conftest import PHONE, Comes
+from tests.browser.person import TOUCH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,3 +27,25 @@ def test_can_be_agreed_to_and_declined_without_scrolling(language: str, somebody
     assert last is not None
     assert bar is not None
     assert last["y"] + last["height"] < bar["y"]
+
+
+def test_lets_one_be_tried_by_touch(somebody: Comes) -> None:
+    person = somebody(PHONE, touch=True)
+    task = make.task()
+    sample = {"asks": "You read reviews.", "text": ["It was fun."], "answer": ["good"]}
+    Task.objects.filter(pk=task.pk).update(sample=sample)
+    batch = make.batch(make.study(task.benchmark), task)
+    start_study(batch.study, at=make.NOON)
+    person.join(batch)
+    agree = person.page.get_by_role("button", name="I agree")
+    assert (box := agree.bounding_box())
+    assert box["y"] + box["height"] <= PHONE[1]
+    person.page.get_by_role("link", name="Try one").tap()
+    person.page.wait_for_load_state()
+    person.touches(person.option("bad"))
+    person.sends(TOUCH)
+    expect(person.page.locator("[data-verdict]")).to_contain_text("Not right.")
+    person.presses(person.page.locator("[data-send]"), TOUCH)
+    expect(agree).to_be_visible()
+    assert not Assignment.objects.exists()
+    assert not Judgement.objects.exists()

@@ -16,6 +16,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from annotation.benchmarks.archives import Files
+from annotation.benchmarks.formats import samples
 from annotation.benchmarks.formats.content import (
     LONGEST_ID,
     Alternatives,
@@ -211,6 +212,11 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     # The project's own words for a task that it knows, if this is the task they describe.
     shipped = shipped_description(folder.slug)
     defaults = {**derived, **(shipped if shipped.get("kind", kind) == kind else {})}
+    contexts = [row.context for row in rows]
+    if problem := samples.problem_of_sample(own.get("sample", {}), kind, choices, contexts):
+        raise BadInput(f"{folder.files[TASK_FILE]}: the sample cannot be used: {problem}.")
+    if samples.problem_of_sample(defaults.get("sample", {}), kind, choices, contexts):
+        defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
     sets = [_once_each(read_set, reader.notes) for read_set in sets]
     return ReadTask(folder.slug, own, defaults, sets, dict(reader.notes))
 
@@ -414,4 +420,5 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "direction": (_is_one_of(Direction.values), "ltr or rtl"),
     "reference_policy": (_is_one_of(ReferencePolicy.values), "set or any"),
     "exposure_key": (_is_text(64), "a text of at most 64 characters"),
+    "sample": (samples.is_sample, samples.WANTED),
 }

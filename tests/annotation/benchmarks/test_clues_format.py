@@ -210,6 +210,9 @@ class TestTaskFile:
             ("title", "", "“title” must be a text"),
             ("description", "nul \0", "“description” must be a text"),
             ("direction", "up", "“direction” must be ltr or rtl"),
+            ("sample", {"text": "no list"}, "“sample” must be an object with “asks”"),
+            ("sample", {"text": ["Fun."], "answer": ["maybe"]}, "the sample cannot be used"),
+            ("sample", {"text": [choice_row(1)["context"]], "answer": ["good"]}, "of an example"),
             ("descripton", "A typo.", "there is no field “descripton”; there are title, "),
         ],
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from annotation.benchmarks.formats.samples import problem_of_sample
 from annotation.studies.advice import names_label
 
 ANNOTATION = Path(__file__).parents[3] / "annotation"
@@ -298,7 +299,13 @@ def test_borrows_no_sentence_from_clues(clues: Path) -> None:
 
 def check_description(path: Path, kind: str, fewest: int, most: int) -> Row:
     task = json.loads(path.read_text(encoding="utf-8"))
-    assert set(task) - {"name", "max_spans"} == {"title", "kind", "description", "language"}
+    assert set(task) - {"name", "max_spans"} == {
+        "title",
+        "kind",
+        "description",
+        "language",
+        "sample",
+    }
     assert task["kind"] == kind
     assert task["language"] == "en"
     assert task["title"]
@@ -345,3 +352,14 @@ def test_quotes_no_example_in_its_description(folder: str) -> None:
     told = normalized(task["description"])
     for segment in contexts(all_rows(folder)):
         assert not any(sentence in told for sentence in sentences(segment))
+
+
+@pytest.mark.parametrize("path", [*BENCHMARK.glob("*/task.json"), *DESCRIPTIONS.glob("*.json")])
+def test_brings_an_item_to_try(path: Path) -> None:
+    """In one sentence what it asks, and an item whose names and answer stand in its text."""
+    task = json.loads(path.read_text(encoding="utf-8"))
+    sample = task["sample"]
+    assert sample["text"]
+    assert len(sample["asks"].split()) <= 22
+    labels = ["positive", "negative", "contradict", "contradiction"]
+    assert problem_of_sample(sample, task["kind"], labels, []) == ""

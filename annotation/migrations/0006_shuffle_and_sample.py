@@ -14,4 +14,9 @@ class Migration(migrations.Migration):
             name="shuffle_by",
             field=models.CharField(default="text", max_length=4),
         ),
+        migrations.AddField(
+            model_name="task",
+            name="sample",
+            field=models.JSONField(blank=True, default=dict, editable=False),
+        ),
     ]
