@@ -138,7 +138,7 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
         study=None if table.study else table.titles.get(first.study or ""),
         headline=_headline(named, tests, people, loud=loud),
         condition=f"{at}, {_counted(len(people), 'task')}",
-        so_far=_so_far(named, people),
+        so_far=_so_far(table, named, people),
         people=_people(table, people),
         forest=forest,
         no_skill=_no_skill(table, people),
@@ -175,7 +175,8 @@ def _headline(
         return []
     if not named:
         return ["No system answered these people's items after their examples."]
-    if all(test.outcome == TOO_FEW for those in named for test in those):
+    deciding = [[test] if (test := _decides(those, len(people))) else those for those in named]
+    if all(test.outcome == TOO_FEW for those in deciding for test in those):
         return [_too_few(people)]
     simulated = tests[0].simulated
     by_state: dict[State, list[Sequence[Difference]]] = {}
@@ -220,19 +221,21 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
 
 def _too_few(people: Sequence[Row]) -> str:
     each = " a task" if len(people) > 1 else ""
-    fewest = min(row.n or 0 for row in people)
+    counts = _span([row.n or 0 for row in people])
     return (
         f"Too few {_who(people[0])} to say who wins "
-        f"({fewest}{each}; {EXPLORATORY_BELOW} are needed)."
+        f"({counts}{each}; {EXPLORATORY_BELOW} are needed)."
     )
 
 
-def _so_far(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
+def _so_far(table: Comparison, named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
     """Where nothing is claimed: how far apart they are all the same."""
     decisive = [those for those in named if _decides(those, len(people))]
     if not decisive or any(those[0].outcome != TOO_FEW for those in decisive):
         return ""
-    return f"So far {_who(people[0])} are {listed(list(map(_apart, decisive)))}."
+    who = _who(people[0])
+    begin = f"So far {who}" if table.interim_titles else f"{who[0].upper()}{who[1:]}"
+    return f"{begin} are {listed(list(map(_apart, decisive)))}."
 
 
 def _apart(tests: Sequence[Difference]) -> str:

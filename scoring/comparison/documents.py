@@ -321,7 +321,11 @@ def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
     single = "; single annotators: over items" * any(
         cell.aside.startswith(ANNOTATOR) for cell in cells
     )
-    sd = f" ± SD (people: over annotators{single}; systems: over runs)" * any(
+    average = "; averages: √(Σ SD²) / tasks" * any(
+        AVERAGE in line.cells and getattr(line.cells[AVERAGE], "sd", None) is not None
+        for line in paper.lines
+    )
+    sd = f" ± SD (people: over annotators{single}; systems: over runs{average})" * any(
         cell.sd is not None for cell in cells
     )
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
@@ -329,7 +333,7 @@ def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
     policy = scored_under(table.references or "of each task", table.normalisation)
     warning = f" {table.warning}" if table.warning else ""
     return (
-        f"S1 in percent (references {policy}){sd}{interval}; n people, r runs, m items, those of "
+        f"S1 in percent (references {policy}){sd}{average}{interval}; n people, m items, those of "
         f"one context counted once.{warning}"
     )
 

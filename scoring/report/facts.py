@@ -141,6 +141,12 @@ class Design:
         self.checks = sorted({one.items.count() for one in checked})
         told = names_of({*by_task, *(one.task for one in checked)})
         self.checked_tasks = sorted({told[one.task.slug] for one in checked})
+        # What those who answered checks of another task read before them.
+        self.check_descriptions = {
+            told[batch.check_set.task.slug]: (batch.check_set.task, batch.check_description)
+            for batch in batches
+            if batch.check_set and batch.check_set.task not in by_task and batch.check_description
+        }
         # Numbers of test items of one assignment.
         self.test_items = sorted({batch.test_set.items.count() for batch in batches})
         self.shots = sorted({shots for facts in self.tasks for shots in facts.shots})
@@ -153,7 +159,8 @@ class Design:
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)
-        self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
+        kinds = [one.task.kind for one in (*self.tasks, *checked)]
+        self.ways_to_answer = list(dict.fromkeys(str(answer_kind(k).in_words) for k in kinds))
         self.is_corrected = any(task.corrections for task in self.tasks)
         self.policies = sorted(
             {task.task.reference_policy for task in self.tasks if task.has_alternatives}

@@ -119,13 +119,17 @@ class Results:
         """Such as “people ahead, sure (1 run) in 3”, in the order of the states."""
         order = list(STATES)
         counts = Counter(
-            (order.index(state_of(test)), verdict_in_words(test), few_runs(self._parts(test)))
+            (order.index(state_of(test)), verdict_in_words(test), self._few_runs(test))
             for test in tests
         )
         return [
             f"{words}{f' ({runs})' if runs else ''} in {count}"
             for (_, words, runs), count in sorted(counts.items())
         ]
+
+    def _few_runs(self, test: Difference) -> str:
+        """Beside a verdict."""
+        return "" if test.outcome == TOO_FEW else few_runs(self._parts(test))
 
     def _parts(self, test: Difference) -> list[Difference]:
         """The same comparison on each task, of an average."""
@@ -173,7 +177,8 @@ class Results:
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:
             return f"No system was compared with {self.who}."
-        told = f"published figures ({few(names, 'system')}) stand beside them, untested"
+        figures = "published figures stand" if len(names) > 1 else "a published figure stands"
+        told = f"{figures} beside them in the comparison ({few(names, 'system')})"
         return f"No system was tested against {self.who}; {told}."
 
     @property
@@ -193,8 +198,12 @@ class Results:
         for test in self.tests:
             counts[name_of(test)].append(test.runs or 0)
         return [
-            f"{name} {span(those)} run{'s' * (max(those) > 1)}" for name, those in counts.items()
+            f"{name} ({span(those)} run{'s' * (max(those) > 1)})" for name, those in counts.items()
         ]
+
+    @property
+    def most_runs(self) -> int:
+        return max((test.runs or 0 for test in self.tests), default=0)
 
     @property
     def runs_left_out(self) -> int:

@@ -94,9 +94,15 @@ def test_claims_nothing_of_too_few_people() -> None:
     few = replace(FOUND, outcome="too_few", certainty=None, n=3)
     answer = told(few, people=replace(HUMAN, n=3))
     assert answer.headline == ["Too few people to say who wins (3; 5 are needed)."]
-    assert answer.so_far == "So far people are 5 points above BERT FT (1 to 10)."
+    assert answer.so_far == "People are 5 points above BERT FT (1 to 10)."
+    one_task = replace(FOUND, task="a", outcome="open", certainty=None, low=-1.0)
+    few_over_all = [replace(few, task=None, tasks=("a", "b")), one_task, replace(few, task="b")]
+    whole = told(*few_over_all, people=replace(HUMAN, n=3))
+    assert whole.headline == ["Too few people to say who wins (3 a task; 5 are needed)."]
+    interim = told(few, people=replace(HUMAN, n=3), interim=("pilot",))
+    assert interim.so_far == "So far people are 5 points above BERT FT (1 to 10)."
     below = told(replace(few, difference=-1.0, low=-7.2, high=4.1), people=replace(HUMAN, n=3))
-    assert below.so_far == "So far people are 1 point below BERT FT (4 above to 7 below)."
+    assert below.so_far == "People are 1 point below BERT FT (4 above to 7 below)."
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_takes_every_figure_from_the_comparison() -> None:
     assert 0 < cell.no_skill < 100
     [test] = results.tests
     assert test.system == "BERT-Base"
-    assert results.runs == ["BERT-Base FT 1 run"]
+    assert results.runs == ["BERT-Base FT (1 run)"]
     assert test.p_holm == pytest.approx(test.p)
     assert test.difference == pytest.approx(0, abs=1e-9)
     assert (test.outcome, test.family) == ("open", 1)

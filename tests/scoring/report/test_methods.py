@@ -60,7 +60,7 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     facts = Facts(Study.objects.get(pk=batch.study.pk))
     report = report_on(facts.study)
     text = as_text(report, PARTS)
-    assert "The test items: SST-2 6." in text
+    assert "Test items: SST-2 6." in text
     assert "SST-2" in {cell.row.task for cell in facts.results.cells}
     assert {test.task for test in facts.results.tests} == {"SST-2"}
     # What annotators saw above their work; this task has no title.
@@ -120,14 +120,14 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Instructions shown to annotators",
     ]
     text = text_of(batch.study)
-    assert f"The test items: {batch.task.slug} 6." in text
+    assert f"Test items: {batch.task.slug} 6." in text
     assert "5 people, recruited through" in text
     assert "took up 5 assignments" in text
     assert "The researchers excluded 1 of 5 completed assignments (20.0 %), for “too fast”" in text
     assert "Time is paid at 12.00 USD an hour" in text
     assert "The effective hourly rate of completed work was" in text
     assert "new items like these, whoever comes in the same way, and the shot sets" in text
-    assert "Single tasks: too few people (1 run) in 1." in text
+    assert "Single tasks: too few people in 1." in text
     assert [row["shots"] for row in sections["Uncertainty"].table.records] == [3]
     heading, record = sections["Tests"].table.records
     assert heading["task"] == "Single tasks"
@@ -164,12 +164,12 @@ def test_tells_those_whom_the_closing_stopped_from_those_who_went_silent() -> No
 def test_says_of_published_figures_that_they_are_untested() -> None:
     batch = measured.cell([1, 2, 3])
     measured.reported(batch.study.benchmark, batch.task.slug)
-    told = "No system was tested against people; published figures ("
+    told = "No system was tested against people; a published figure stands beside them"
     assert text_of(batch.study, "Tests").startswith(told)
     assert "People and systems went" not in text_of(batch.study, "Scoring")
     answers = {topic.name: topic.answer for topic in sheet(Facts(batch.study))}
-    for name in ("Answers of systems", "Tests"):
-        assert answers[name].startswith(told)
+    assert answers["Tests"].startswith(told)
+    assert answers["Answers of systems"] == "No system's answers were compared."
     assert "for both" not in answers["Same scoring"]
 
 
@@ -186,7 +186,10 @@ def test_counts_a_shot_as_a_context_with_all_its_questions() -> None:
 def test_gives_medians_of_pay_by_task() -> None:
     study = two_tasks(closed=False)
     first, second = (batch.task for batch in study.batches.order_by("pk"))
-    told = rf"\d minutes and \S+ USD \({first}\) and \S+ minutes and \S+ USD \({second}\)\."
+    told = (
+        rf"\d minutes and earned \S+ USD \({first}\) "
+        rf"and \S+ minutes and earned \S+ USD \({second}\)\."
+    )
     assert re.search(told, text_of(study, "Pay"))
 
 
@@ -262,13 +265,13 @@ def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
         measured.run(batch.task, wrong=2)
     assert "guard band" in text_of(pair.study, "Uncertainty")
     assert "guard band" not in text_of(large.study, "Uncertainty")
-    assert "Single tasks: too few people (1 run) in 1." in text_of(pair.study, "Tests")
+    assert "Single tasks: too few people in 1." in text_of(pair.study, "Tests")
     assert "too few people (1 run)" not in text_of(large.study, "Tests")
 
 
 def test_counts_the_shot_sets_of_a_cell() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
-    assert "the shot sets that they saw (3 a cell)" in text_of(first.study, "Uncertainty")
+    assert "the shot sets that they saw (3 per cell)" in text_of(first.study, "Uncertainty")
     assert "degrees of freedom" not in text_of(first.study, "Uncertainty")
 
 

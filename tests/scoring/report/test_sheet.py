@@ -42,10 +42,10 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
         topics["Execution: Quality checks"].answer
     )
     assert topics["Documentation: Time"].answer.startswith("A median of 10.0 s")
-    assert topics["Analysis: Tests"].answer.endswith("Single tasks: too few people (1 run) in 1.")
+    assert topics["Analysis: Tests"].answer.endswith("The verdicts are in the methods section.")
     assert "with the excluded" in topics["Analysis: Robustness"].answer
     assert "0 of 5 begun with consent (0.0 %)." in topics["Documentation: Completion"].answer
-    assert "BERT-Base FT 1 run" in topics["The evaluation: Answers of systems"].answer
+    assert "BERT-Base FT (1 run)" in topics["The evaluation: Answers of systems"].answer
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
     sizes = sorted({item_set.items.count() for item_set in sets})
     first = told.topic("Design: Items for one person").partition(". ")[0]
     assert numbers(first.partition(", after")[0]) == sizes
-    assert f"The test items: {task} {len(examples)}." in told.section("Design")
+    assert f"Test items: {task} {len(examples)}." in told.section("Design")
 
 
 def test_says_who_was_screened_out_only_where_a_rule_can(told: Told) -> None:
@@ -316,7 +316,8 @@ def test_says_for_whom_figures_hold(told: Told) -> None:
     assert ("whom the screening lets in" in text) is has_rule
     assert ("whoever comes in the same way" in text) is not has_rule
     learned = [cell for cell in told.cells if cell.shots != 0 and not cell.is_of_episodes]
-    told_sets = [int(count) for count in re.findall(r"that they saw \((\d+) a cell\)", text)]
+    found = re.findall(r"that they saw \((\w+) per cell\)", text)
+    told_sets = [1 if count == "one" else int(count) for count in found]
     assert told_sets == [len(set(cell.splits)) for cell in learned]
 
 
@@ -334,18 +335,18 @@ def test_counts_every_verdict_with_its_runs(told: Told) -> None:
     if not told.tests:
         assert not told.has("Tests") or "No system was compared" in told.section("Tests")
         return
-    for text in (told.section("Tests"), told.topic("Analysis: Tests")):
-        found = re.search(r"Single tasks: (.*?)\.", text)
-        counted = Counter(map(verdict_in_words, told.tests))
-        for words, count in counted.items():
-            assert f"{words} (1 run) in {count}" in found[1]
-        assert sum(map(int, re.findall(r"in (\d+)", found[1]))) == len(told.tests)
+    found = re.search(r"Single tasks: (.*?)\.", told.section("Tests"))
+    assert found
+    for words, count in Counter(map(verdict_in_words, told.tests)).items():
+        run = "" if words.startswith("too few") else " (1 run)"
+        assert f"{words}{run} in {count}" in found[1]
+    assert sum(map(int, re.findall(r"in (\d+)", found[1]))) == len(told.tests)
 
 
 def test_says_how_many_runs_each_system_has(told: Told) -> None:
     for test in told.tests:
         text = told.section("Systems and margin")
-        assert f"{test.system} {test.method} {test.runs} run" in text
+        assert f"{test.system} {test.method} ({test.runs} run" in text
 
 
 def test_tells_the_margin_or_that_there_is_none(told: Told) -> None:
