@@ -159,7 +159,7 @@ class Design:
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)
-        kinds = [one.task.kind for one in (*self.tasks, *checked)]
+        kinds = [task.kind for task in (*by_task, *(one.task for one in checked))]
         self.ways_to_answer = list(dict.fromkeys(str(answer_kind(k).in_words) for k in kinds))
         self.is_corrected = any(task.corrections for task in self.tasks)
         self.policies = sorted(

@@ -131,9 +131,9 @@ def _instructions(facts: Facts) -> Iterator[str]:
         if task.description:
             yield f"{task.name} (“{task.task.heading}”):"
             yield from _lines(answer_kind(task.task.kind).described(task.description))
-    for name, (task, description) in facts.design.check_descriptions.items():
-        yield f"{name} (“{task.heading}”), before the checks:"
-        yield from _lines(answer_kind(task.kind).described(description))
+    for name, (checked, description) in facts.design.check_descriptions.items():
+        yield f"{name} (“{checked.heading}”), before the checks:"
+        yield from _lines(answer_kind(checked.kind).described(description))
 
 
 REFERENCE = (
