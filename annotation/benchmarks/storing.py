@@ -131,6 +131,8 @@ class TaskPlan:
             name: read.defaults.get(name, "") for name in FILLED_IF_EMPTY if not getattr(task, name)
         }
         wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
+        if self._held_sets and not task.sample:
+            wanted.pop("sample", None)  # nobody was shown one
         changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}
         fixed = sorted(HELD_FIELDS & set(changes))
         if fixed and self._held_sets:

@@ -333,7 +333,7 @@ def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
     policy = scored_under(table.references or "of each task", table.normalisation)
     warning = f" {table.warning}" if table.warning else ""
     return (
-        f"S1 in percent (references {policy}){sd}{average}{interval}; n people, m items, those of "
+        f"S1 in percent (references {policy}){sd}{interval}; n people, m items, those of "
         f"one context counted once.{warning}"
     )
 

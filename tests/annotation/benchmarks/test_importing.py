@@ -260,6 +260,22 @@ class TestStartedStudy:
         with pytest.raises(Frozen, match=r"x_train_2_1.jsonl, line 1: .* gold has changed"):
             import_benchmark(folder, name="mine")
 
+    def test_keeps_the_sample_that_people_were_shown(self, folder: Path, reviews: Task) -> None:
+        fun, dull = ({"text": [text], "answer": ["good"]} for text in ("Fun.", "Dull."))
+        write_task(folder / "Reviews", sample=fun)
+        import_benchmark(folder, name="mine")
+        started_on(Task.objects.get(pk=reviews.pk))
+        write_task(folder / "Reviews", sample=dull)
+        with pytest.raises(Frozen, match="so its sample cannot change"):
+            import_benchmark(folder, name="mine")
+
+    def test_leaves_a_task_without_a_sample_as_it_is(self, folder: Path, reviews: Task) -> None:
+        started_on(reviews)
+        write_task(folder / "Reviews", sample={"text": ["Fun."], "answer": ["good"]})
+        [report] = import_benchmark(folder, name="mine").tasks
+        assert report.changed_fields == []
+        assert Task.objects.get(pk=reviews.pk).sample == {}
+
     def test_refuses_other_rows_of_its_sets(self, folder: Path, reviews: Task) -> None:
         started_on(reviews)
         write_rows(folder / "Reviews/x_train_2_1.jsonl", [choice_row(2), choice_row(1)])
