@@ -11,7 +11,7 @@ from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
 from scoring.comparison.claims import Version
 from scoring.comparison.comparing import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.verdicts import OPEN, TOO_FEW
+from scoring.core.verdicts import OPEN, SURE, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import listed
 from scoring.tests.differences import Difference, runs_text
@@ -21,7 +21,7 @@ from scoring.tests.outcomes import (
     State,
     claim,
     claimed_state,
-    how_sure,
+    leaning_in_words,
     sign_of,
     state_of,
     verdict_in_words,
@@ -66,11 +66,11 @@ class ForestLine:
         return far(self.test) if self.test else ""
 
     @property
-    def how_sure(self) -> str:
+    def verdict(self) -> str:
         if self.test is not None:
-            return how_sure(self.test)
-        states = Counter((line.how_sure, line.sign) for line in self.tasks)
-        return ", ".join(f"{count} {words} {sign}" for (words, sign), count in states.items())
+            return leaning_in_words(self.test)
+        states = Counter((line.sign, line.verdict) for line in self.tasks)
+        return "; ".join(f"{count} {sign} {words}" for (sign, words), count in states.items())
 
     @property
     def sign(self) -> str:
@@ -341,7 +341,9 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
         return f"Interim: answers may still come, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
     which = "named before the start" if first.study in table.naming else RAN_ALL
-    return f"“Sure” holds for the {systems} {which}; {within}."
+    is_sure = any(test.certainty == SURE for test in tests)
+    begin = "“Sure” holds for" if is_sure else "Compared with"
+    return f"{begin} the {systems} {which}; {within}."
 
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:

@@ -27,12 +27,18 @@ STATES: dict[State, tuple[str, str, str]] = {
 SEVERAL: dict[State, str] = {
     (SAME, SURE): "{People} and each of {systems} are equally good{margin}.",
     (SAME, PROBABLE): "{People} and each of {systems} are probably equally good{margin}.",
-    (OPEN, None): "Whether {people} beat {systems} is open: too close to call.",
+    (OPEN, None): "Too close to call: {people} and each of {systems}.",
 }
 # Open, though the interval leaves out 0: the margin it does not leave out.
-LEANING: dict[State, str] = {
-    (OPEN, AHEAD): "{People} seem ahead of {systems}, maybe by less than {points}.",
-    (OPEN, BEHIND): "{systems} seem{s} ahead of {people}, maybe by less than {points}.",
+LEANING: dict[State, tuple[str, str]] = {
+    (OPEN, AHEAD): (
+        "people seem ahead",
+        "{People} seem ahead of {systems}, maybe by less than {points}.",
+    ),
+    (OPEN, BEHIND): (
+        "people seem behind",
+        "{systems} seem{s} ahead of {people}, maybe by less than {points}.",
+    ),
 }
 LEGEND = {
     "▲": "people ahead, sure",
@@ -62,18 +68,18 @@ def sign_of(test: Difference | None) -> str:
     return STATES[state_of(test)][0] if test and test.p is not None else ""
 
 
-def how_sure(test: Difference) -> str:
-    """In one or two words, before its sign."""
-    return test.certainty or _of_people(test)
-
-
 def verdict_in_words(test: Difference) -> str:
     """Such as “people ahead, sure”."""
-    return ", ".join(filter(None, [_of_people(test), test.certainty]))
+    return _named(test, ", ".join(filter(None, [STATES[state_of(test)][1], test.certainty])))
 
 
-def _of_people(test: Difference) -> str:
-    words = STATES[state_of(test)][1]
+def leaning_in_words(test: Difference) -> str:
+    """The verdict; of one that is open, to which side it leans."""
+    leaning = LEANING.get(claimed_state(test))
+    return _named(test, f"open, {leaning[0]}") if leaning else verdict_in_words(test)
+
+
+def _named(test: Difference, words: str) -> str:
     return words.replace("people", "SIMULATED PEOPLE") if test.simulated else words
 
 
@@ -95,7 +101,7 @@ def claim(
         told |= {name: told[name].upper() for name in told if name != "systems"}
     if simulated:
         told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
-    sentence = LEANING.get(state) or STATES[state][2]
+    sentence = LEANING[state][1] if state in LEANING else STATES[state][2]
     if len(systems) > 1:
         sentence = SEVERAL.get(state, sentence)
     parts = re.split(r"\{(\w+)\}", sentence)

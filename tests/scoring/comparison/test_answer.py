@@ -82,7 +82,7 @@ def test_names_systems_of_one_state_together() -> None:
     ]
     several = [replace(last, system=name) for name in "DE"]
     assert told(*several, loud=False).headline == [
-        "Whether people beat D FT and E FT is open: too close to call."
+        "Too close to call: people and each of D FT and E FT."
     ]
     same = [replace(one, outcome="same", certainty="sure", margin=2.0) for one in several]
     assert told(*same).headline == [
