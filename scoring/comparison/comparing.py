@@ -275,6 +275,11 @@ class Comparison:
         )
 
     @property
+    def shares_contexts(self) -> bool:
+        """Whether items hang together, so that m is less than their number."""
+        return any(row.items and row.m and row.items > row.m for row in self.rows)
+
+    @property
     def warning(self) -> str:
         """Empty where the figures are final."""
         interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""

@@ -332,9 +332,9 @@ def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
     interval = f" [{_interval(table, rows)}]" * has_interval
     policy = scored_under(table.references or "of each task", table.normalisation)
     warning = f" {table.warning}" if table.warning else ""
+    clusters = ", those of one context counted once" * table.shares_contexts
     return (
-        f"S1 in percent (references {policy}){sd}{interval}; n people, m items, those of "
-        f"one context counted once.{warning}"
+        f"S1 in percent (references {policy}){sd}{interval}; n people, m items{clusters}.{warning}"
     )
 
 

@@ -182,12 +182,6 @@ class Results:
         return f"No system was tested against {self.who}; {told}."
 
     @property
-    def apart(self) -> list[str]:
-        """What is adjusted for by itself, outside the families of the plan."""
-        systems = ["the comparisons between systems"] if self.comparison.systems else []
-        return [*["the supplement"] * bool(self.later), *systems]
-
-    @property
     def exploratory(self) -> list[str]:
         return list(dict.fromkeys(name_of(test) for test in self.tests if test.exploratory))
 

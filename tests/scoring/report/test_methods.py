@@ -336,7 +336,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert "in a separate block, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
     assert "Dated supplement, adjusted separately: people" in verdicts
-    assert "the average is primary; adjusted separately: the supplement." in verdicts
+    assert "the average is primary." in verdicts
     answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
     assert "; adjusted separately: the supplement." in answers["Tests"]
     assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
