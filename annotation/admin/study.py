@@ -307,7 +307,9 @@ class StudyAdmin(MembersAdmin[Study]):
                 "fields": ["shuffle_by", "seed"],
                 "classes": ["collapse"],
                 "description": "Everybody meets the items in an order of their own, which "
-                "follows from the seed. It also decides between batches that are equally full.",
+                "follows from the seed. It also decides between batches that are equally full. "
+                "Shuffled by texts, the questions about one text follow each other, so it is read "
+                "once; by items, no answer helps with the next.",
             },
         ),
     ]

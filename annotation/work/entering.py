@@ -272,7 +272,7 @@ def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpRespo
     context = {
         "study": link.study,
         "asked": asked_of(contents),
-        "samples": list(to_try(contents)),
+        "samples": to_try(contents),
         "short": in_short(link.study, contents),
         "facts": in_detail(link.study, contents),
         "consent": markdown_html(in_language(link.study.consent_text)),
@@ -296,7 +296,7 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         return _back_to_consent(request)
     if number >= len(samples):
         raise Http404
-    content, answer, error = list(samples.values())[number], None, ""
+    content, answer, error = samples[number], None, ""
     trial = Trial(link.study, content)
     if request.method == "POST":
         try:

@@ -12,9 +12,9 @@ from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.work.page import Position, render_asked
 
 
-def to_try(contents: Iterable[BatchContent]) -> dict[str, BatchContent]:
-    """By the title of a task what can be tried of it."""
-    return {content.title: content for content in contents if content.sample.get("text")}
+def to_try(contents: Iterable[BatchContent]) -> list[BatchContent]:
+    """Of each task that can be tried, one."""
+    return list({one.task_id: one for one in contents if one.sample.get("text")}.values())
 
 
 class Trial(Position):

@@ -13,6 +13,7 @@ from annotation.models import Batch, Kind, Task
 from annotation.models.frozen import draft_content
 from annotation.studies.lifecycle import start_study
 from annotation.work.estimating import asked_of
+from annotation.work.trying import to_try
 from annotation.work.wording import in_language
 from tests import make
 
@@ -129,3 +130,14 @@ def test_reads_the_part_of_a_text_for_the_readers_language() -> None:
     with override("de"):
         assert in_language(text) == "Wir speichern Antworten.\n[x] stays."
         assert in_language("We store.") == "We store."
+
+
+def test_offers_one_of_each_task_though_titles_are_alike() -> None:
+    study = make.study(make.benchmark())
+    for _ in range(2):
+        task = make.task(study.benchmark, title="Reviews")
+        Task.objects.filter(pk=task.pk).update(sample={"asks": "Read.", **SAMPLES[Kind.CHOICE]})
+        for zero_shot in (True, False):
+            make.batch(study, task, zero_shot=zero_shot)
+    contents = [draft_content(batch) for batch in study.batches.all()]
+    assert [one.title for one in to_try(contents)] == ["Reviews", "Reviews"]

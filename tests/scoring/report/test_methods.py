@@ -338,7 +338,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert "Dated supplement, adjusted separately: people" in verdicts
     assert "the average is primary." in verdicts
     answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
-    assert "; adjusted separately: the supplement." in answers["Tests"]
+    assert "by family: averages over tasks and single tasks." in answers["Tests"]
     assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
     reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
     assert "no floor was set; other shot sets" in reasons
