@@ -26,6 +26,12 @@ from scoring.core.screening import (
 )
 
 NO_FLOOR = "no floor was set"
+SIMULATED_AS = (
+    f"Simulated {FILLINGS:,} times with a fixed seed. One arrival in {1 / GUESSING:.0f} guesses. "
+    f"The careful are right on {100 * CAREFUL_MEAN:.0f} % of all items on average; on the logit "
+    f"scale people differ by {CAREFUL_SD} SD and items by {ITEM_SD}. The rule judges everybody in "
+    "the order of arrival, until the places are full."
+)
 
 
 @dataclass(frozen=True)
@@ -51,19 +57,17 @@ class Screening:
         )
 
     @property
-    def assumptions(self) -> str:
+    def setting(self) -> str:
         rule = self.rule
         share = (
             f"right on {100 * rule.no_skill:.0f} % of the items, as without a look at the question"
         )
         guess = f"one of {rule.labels} labels" if rule.labels else share
-        return (
-            f"Simulated {FILLINGS:,} times with a fixed seed: {rule.places} places, {rule.items} "
-            f"items. One arrival in {1 / GUESSING:.0f} guesses, {guess}. The careful are right on "
-            f"{100 * CAREFUL_MEAN:.0f} % of all items on average; on the logit scale people differ "
-            f"by {CAREFUL_SD} SD and items by {ITEM_SD}. The rule judges everybody in the order of "
-            "arrival, until the places are full."
-        )
+        return f"That is for {rule.places} places and {rule.items} items; a guess is {guess}."
+
+    @property
+    def assumptions(self) -> str:
+        return f"{self.setting} {SIMULATED_AS}"
 
     @property
     def advice(self) -> str:

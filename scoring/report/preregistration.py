@@ -13,7 +13,7 @@ from typing import Any
 from django.utils import translation
 
 from annotation.models import Batch, Study
-from annotation.studies.screening import screenings_of
+from annotation.studies.screening import SIMULATED_AS, screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
@@ -104,12 +104,17 @@ class Registered:
 
     @property
     def screenings(self) -> dict[str, list[str]]:
-        """What each rule comes to, and how that was simulated: with its tasks."""
+        """What each rule comes to, and for how many people and items: with its tasks."""
         tasks: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self.batches:
             for one in screenings_of(batch):
-                tasks[f"{one.sentence} {one.assumptions}"][self.names[batch.task_id]] = None
+                tasks[f"{one.sentence} {one.setting}"][self.names[batch.task_id]] = None
         return {told: list(names) for told, names in tasks.items()}
+
+    @property
+    def screened_as(self) -> str:
+        """How all of them were simulated."""
+        return SIMULATED_AS
 
 
 @lru_cache(maxsize=64)

@@ -127,7 +127,7 @@ def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) ->
     text = admin_client.get(address).content.decode()
     assert "Of 100 people who only guess, about 58 get in; of 100 careful ones, about 0 " in text
     assert "lets in at most 10 of 100 who guess is 70 %" in text
-    assert "One arrival in 10 guesses, one of 2 labels." in text
+    assert "items; a guess is one of 2 labels. Simulated 2,000 times" in text
     Study.objects.update(known_people="Six linguists.")
     text = admin_client.get(address).content.decode()
     assert "about 58 get in" in text

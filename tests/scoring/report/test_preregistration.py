@@ -269,3 +269,12 @@ def test_says_once_what_the_screening_of_several_tasks_comes_to() -> None:
     text = text_of(study)
     assert f"{names}: Of 100 people who only guess" in text
     assert text.count("Of 100 people who only guess") == 1
+
+
+def test_says_once_how_rules_that_come_to_different_things_were_simulated() -> None:
+    study = batch(min_training_score=70).study
+    longer = make.task(study.benchmark, training=12)
+    make.batch(study, longer)
+    text = text_of(study)
+    assert text.count("Of 100 people who only guess") == 2
+    assert text.count("Simulated 2,000 times with a fixed seed.") == 1
