@@ -22,23 +22,23 @@ from annotation.admin.pages import (
     shown,
     to_row,
 )
+from annotation.admin.sample_form import TaskForm, is_held
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import correct_gold, delete_benchmark, kept_sentence, uses_of
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force
 from annotation.models import (
-    Batch,
     Benchmark,
     Example,
     Gold,
     ItemSet,
-    StudyState,
     Task,
     Upload,
 )
 from annotation.models.errors import Refusal
 from annotation.studies.forms import GoldForm, written
 
+TO_TRY = "One to try"
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", ItemSet, Example)
@@ -154,6 +154,7 @@ class TaskAdmin(OwnedAdmin[Task]):
     things = staticmethod(readable_benchmarks)
     path = "benchmark"
     to_view = Right.GOLD
+    form = TaskForm
     change_form_template = "admin/annotation/task_form.html"
     list_display = ("__str__", "slug", "title", "benchmark", "kind", "language", "warning_count")
     list_filter = (("benchmark", admin.RelatedOnlyFieldListFilter), "kind")
@@ -169,6 +170,14 @@ class TaskAdmin(OwnedAdmin[Task]):
                     "Annotators see the description as Markdown: “- ” begins an entry of a list, "
                     "**stars** stand for bold, an empty line begins a paragraph."
                 ),
+            },
+        ),
+        (
+            TO_TRY,
+            {
+                "fields": list(TaskForm.SAMPLE),
+                "description": "People read and try it before they consent; nothing of it is "
+                "stored. Once a study of the task has started it stays as it is.",
             },
         ),
         (
@@ -191,15 +200,25 @@ class TaskAdmin(OwnedAdmin[Task]):
     def has_delete_permission(self, request: HttpRequest, obj: Task | None = None) -> bool:
         return False
 
+    def get_fieldsets(self, request: HttpRequest, obj: Task | None = None) -> Any:
+        """Who may only look sees the item to try as it is stored, without its fields."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if self.has_change_permission(request, obj):
+            return fieldsets
+        return [
+            (title, {**options, "fields": ["sample"]} if title == TO_TRY else options)
+            for title, options in fieldsets
+        ]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Task | None = None) -> list[str]:
-        held = READ_BY_BATCHES if obj is not None and _is_held(obj) else ()
+        held = READ_BY_BATCHES if obj is not None and is_held(obj) else ()
         return [*self.readonly_fields, *held]
 
     warning_count = shown("Warnings", _warnings)
 
     def about(self, request: HttpRequest, row: Task) -> dict[str, Any]:
         return {
-            "is_held": _is_held(row),
+            "is_held": is_held(row),
             "item_sets": row.item_sets.annotate(size=Count("items")),
             "chains": chains(row),
             "findings": row.audit,
@@ -228,10 +247,6 @@ class ItemSetAdmin(TaskContentAdmin[ItemSet]):
 
     def about(self, request: HttpRequest, row: ItemSet) -> dict[str, Any]:
         return {"items": row.items.select_related("example").order_by("position")}
-
-
-def _is_held(task: Task) -> bool:
-    return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()
 
 
 @admin.register(Example)

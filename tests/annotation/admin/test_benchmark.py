@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
@@ -129,6 +130,72 @@ def test_changes_what_no_started_study_reads(admin_client: Client) -> None:
     admin_client.post(address(task), data | {"reference_policy": "set"})
     task.refresh_from_db()
     assert (task.title, task.direction, task.reference_policy) == ("T", "rtl", "set")
+
+
+SETTINGS = {"language": "en", "direction": "ltr", "reference_policy": "any"}
+TO_TRY = {
+    "asks": "You read a sentence and say whether it is kind.",
+    "text": "You look well today.\r\n\r\nThanks!",
+    "question": "Kind or not?",
+    "answer": "good",
+}
+
+
+def test_writes_an_item_to_try_and_shows_it_again(admin_client: Client) -> None:
+    task = make.task()
+    assert admin_client.post(address(task), SETTINGS | TO_TRY).status_code == 302
+    task.refresh_from_db()
+    written = {
+        **TO_TRY,
+        "text": ["You look well today.", "Thanks!"],
+        "answer": ["good"],
+    }
+    assert task.sample == written
+    page = admin_client.get(address(task)).content.decode()
+    assert "You look well today.\n\nThanks!" in page
+    # Nothing that the form has no field for is lost, and what is emptied is gone.
+    admin_client.post(address(task), SETTINGS | {"asks": TO_TRY["asks"]})
+    task.refresh_from_db()
+    assert task.sample == {"asks": TO_TRY["asks"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"answer": "splendid"}, "its answer must be one of bad, good"),
+        ({"text": ""}, "An answer needs a text to try: write one."),
+        (
+            {"text": "Anna met Boris in Test 1 today."},
+            "its text is that of an example: write one of its own",
+        ),
+    ],
+)
+def test_refuses_what_cannot_be_tried(
+    admin_client: Client, fields: dict[str, str], sentence: str
+) -> None:
+    task = make.task()
+    page = admin_client.post(address(task), SETTINGS | TO_TRY | fields).content.decode()
+    assert sentence in page
+    task.refresh_from_db()
+    assert task.sample == {}
+
+
+def test_keeps_what_people_of_a_started_study_tried(admin_client: Client) -> None:
+    batch = make.running_batch()
+    assert admin_client.post(address(batch.task), SETTINGS | TO_TRY).status_code == 302
+    batch.task.refresh_from_db()
+    assert batch.task.sample == {}
+
+
+def test_shows_a_task_to_somebody_who_may_only_see_it(client: Client) -> None:
+    task = make.task(sample={"asks": "You read and say what you think."})
+    reader = User.objects.create_user("reader", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_task"))
+    task.benchmark.memberships.create(user=reader, role="owner")
+    client.force_login(reader)
+    page = client.get(address(task)).content.decode()
+    assert "You read and say what you think." in page
+    assert 'name="asks"' not in page
 
 
 def test_keeps_a_benchmark_with_its_tasks(admin_client: Client) -> None:
