@@ -88,6 +88,7 @@ def task(
 ) -> Task:
     """A task with one shot set (train-<training>-1) and a test set, gold included."""
     number = next(_numbers)
+    fields.setdefault("normalisation", answer_kind(kind).normalisations[0])
     made = Task.objects.create(
         benchmark=of or benchmark(),
         slug=fields.pop("slug", f"task-{number}"),
@@ -148,6 +149,8 @@ def gold_texts(kind: str, name: str) -> list[str]:
         return ["Anna" if even else "Boris"]
     if kind == Kind.TEXT:
         return ["Anna and Boris"] if even else []
+    if kind == Kind.NUMBER:
+        return ["1,130" if even else "12"]
     return ["Anna", "Boris"] if even else []
 
 
@@ -310,6 +313,8 @@ def wrong_answer(assignment: Assignment) -> Form:
     task = batch_content(assignment.batch_id).task_of(shown)
     kind = answer_kind(task.kind)
     others = [text for text in kind.options(shown) if [text] != gold_of(assignment)]
+    if task.kind == Kind.NUMBER:
+        others = ["-7"]
     wrong = others[:1] or ([] if gold_of(assignment) else shown.context[0].split()[:1])
     return kind.right_form(shown, wrong, task)
 

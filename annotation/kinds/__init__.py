@@ -25,7 +25,7 @@ from django_stubs_ext import StrOrPromise
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
-from scoring.core.normalisation import NONE, normalised, normalised_golds
+from scoring.core.normalisation import NONE, as_compared, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
 
 MARKS = ("mention", "right", "missed", "extra")
@@ -189,11 +189,8 @@ def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dic
 
 def answer_score(texts: Sequence[str], gold: Gold, policy: str, normalisation: str) -> float:
     """S1 of one answer, in [0, 1], under a reference policy and a task's normalisation."""
-    return score_one(
-        normalised(texts, normalisation),
-        normalised_golds(gold.alternative_texts(), normalisation),
-        references=policy,
-    )
+    answer, golds = as_compared(texts, gold.alternative_texts(), normalisation)
+    return score_one(answer, golds, references=policy)
 
 
 @dataclass(frozen=True)
@@ -228,9 +225,10 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
     """The answer beside what it was scored against: under the policy `set` the union of the
     alternatives, else the nearest of them."""
     alternatives = gold.alternative_texts() or [[]]
+    right = normalised_golds(alternatives, normalisation)
 
     def compared(texts: Sequence[str]) -> dict[str, str]:
-        keys = normalised(texts, normalisation)
+        keys = normalised(texts, normalisation, right)
         return {key: text for key, text in zip(keys, texts, strict=True) if key}
 
     own = compared(answer)
@@ -278,6 +276,8 @@ class AnswerKind(ABC):
     # What its tasks may have taken out of answers and gold before S1 compares them; the first is
     # that of a task that names none.
     normalisations: ClassVar[tuple[str, ...]] = (NONE,)
+    # Whether its tasks may name how far an answer may be from the gold.
+    takes_tolerance: ClassVar[bool] = False
 
     def asks(self, options: str) -> str:
         return str(self.task) % {"n": options}

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
+from scoring.core.normalisation import read_number
+
 # Around an answer, and no part of it.
 AROUND = " \t\r\n*_`\"'“”‘’«»()[]{}<>.,;:!?。，：！？"
 LEAD_IN = re.compile(
@@ -36,6 +38,13 @@ SET_APART = re.compile(
     r"<answer>(?P<tag>.*?)</answer>|\\boxed\{(?:\\text\{)?(?P<box>[^{}]*)\}{1,2}", re.DOTALL
 )
 BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
+# Before the answer of a solution, at the beginning of a line or of GSM8K's last one.
+SOLVED = re.compile(r"####|(?:^|\n)\s*A(?:nswer)?\s*:")
+FIGURE = re.compile(
+    r"(?<![\w.,/])[-\u2212]?\s?[$\u20ac\u00a3\u00a5]?\s?\d(?:[\d.,/]*\d)?%?(?![\w/])"
+)
+# After a number: another one may be meant.
+OTHER = re.compile(r"\s*(?:or\b|and\b|to\b|[-\u2013+*/=])")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
 NOTHING = ("", "none", "none here", "no answer", "nothing")
 
@@ -55,6 +64,30 @@ def read_label(reply: str, options: Sequence[str]) -> str:
         or _only(_bare(line, options) for line in lines[1:])
         or text
     )
+
+
+def read_number_of(reply: str) -> str:
+    """The number that a reply gives: after the last mark of an answer, or where it says but one, or
+    after the last “=”; the reply as it is if it gives none, or several."""
+    text = said(reply)
+    marks = [*SOLVED.finditer(text), *ANSWER.finditer(text)]
+    if not marks:
+        lines = own_part(text).splitlines()
+        closing = lines[-1].rpartition("=")[2] if lines else ""
+        return _figure(own_part(text)) or _figure(closing) or text
+    rest = text[max(mark.end() for mark in marks) :].strip()
+    return _figure(rest.split("\n", 1)[0], first=True) or text
+
+
+def _figure(text: str, *, first: bool = False) -> str:
+    """The number that a text is, or the only one that it names, or with which it begins."""
+    bare = text.strip(AROUND)
+    if read_number(bare) is not None:
+        return bare
+    figures = list(FIGURE.finditer(bare))
+    if first and figures and not figures[0].start() and not OTHER.match(bare, figures[0].end()):
+        return figures[0][0]
+    return _only(figure[0].strip() for figure in figures)
 
 
 def read_pieces(reply: str, separator: str = "") -> list[str]:

@@ -30,7 +30,8 @@ from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from annotation.models.texts import is_text
 from scoring.core import s1 as core
-from scoring.core.normalisation import NORMALISATIONS, normalised
+from scoring.core.normalisation import NONE as NONE_TAKEN
+from scoring.core.normalisation import normalised
 from scoring.core.spans import tokens_of
 
 # People can type at most this many code points; a longer gold could not be given.
@@ -57,7 +58,7 @@ class Text(AnswerKind):
             lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
         ),
     )
-    normalisations = tuple(NORMALISATIONS)
+    normalisations = (NONE_TAKEN, "squad")
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
         """Nothing in a row tells a typed text from a selected one: the task file names this

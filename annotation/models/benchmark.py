@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.constraints import check, once
+from scoring.core.normalisation import TOLERANCE
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 HELD_FIELDS = frozenset(
@@ -37,6 +38,7 @@ class Kind(models.TextChoices):
     SPANS = "spans", "spans"
     CANDIDATE = "candidate", "candidate"
     TEXT = "text", "text"
+    NUMBER = "number", "number"
 
 
 class Role(models.TextChoices):
@@ -56,6 +58,7 @@ class Normalisation(models.TextChoices):
 
     NONE = "none", "none"
     SQUAD = "squad", "squad"
+    NUMBER = "number", "number"
 
 
 class Transfer(models.TextChoices):
@@ -125,10 +128,10 @@ class Task(models.Model):
         help_text="1 if at most one piece may be chosen, as in SQuAD.",
     )
     normalisation = models.CharField(
-        max_length=10,
-        choices=Normalisation.choices,
+        max_length=30,
         default=Normalisation.NONE,
-        help_text="How typed answers and gold are made alike before they are compared.",
+        help_text="How typed answers and gold are made alike before they are compared; a number’s "
+        "tolerance stands behind it.",
     )
     language = models.CharField(max_length=20, default="en")
     direction = models.CharField(
@@ -155,7 +158,11 @@ class Task(models.Model):
         constraints = [
             once("task_slug_in_benchmark", ["benchmark", "slug"]),
             check("task_kind_known", kind__in=Kind.values),
-            check("task_normalisation_known", normalisation__in=Normalisation.values),
+            check(
+                "task_normalisation_known",
+                Q(normalisation__in=Normalisation.values)
+                | Q(normalisation__startswith=Normalisation.NUMBER + TOLERANCE),
+            ),
             check("task_max_spans_positive", Q(max_spans__isnull=True) | Q(max_spans__gte=1)),
             check("task_has_exposure_key", ~Q(exposure_key="")),
         ]

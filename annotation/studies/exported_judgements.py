@@ -20,7 +20,7 @@ from annotation.jobs import files, queue
 from annotation.models import CHECK, Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import Refusal
-from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.normalisation import as_compared
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
 from scoring.tables.documents import csv_line
 from scoring.tables.table import OPEN, Column
@@ -202,8 +202,9 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
         for name in ("shown_at", "submitted_at", "resume_renewed_at"):
             row[name] = _plain(row[name])
         row["scored_gold_version"], of_task = golds(hidden["task_id"])
-        given = normalised(row["answer"], hidden["normalisation"])
-        gold = normalised_golds(of_task[hidden["example"]], hidden["normalisation"])
+        given, gold = as_compared(
+            row["answer"], of_task[hidden["example"]], hidden["normalisation"]
+        )
         row |= {f"s1_{p}": score_one(given, gold, references=p) for p in REFERENCE_POLICIES}
         row["item"] = item_ids(hidden[f"{role}_set"])[hidden["example"]]
         row["scorer_version"] = scorer_version

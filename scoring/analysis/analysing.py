@@ -211,7 +211,7 @@ def _scored_judgements(
             example,
             step + 1,
             score_one(
-                normalised(answer, task.normalisation),
+                normalised(answer, task.normalisation, golds[example]),
                 golds[example],
                 references=reader.policy(task),
             ),

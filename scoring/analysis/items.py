@@ -12,7 +12,7 @@ from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcom
 from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.scope import Choices, Scope
 from scoring.cells.vectors import Answers, judged_answers, predicted_answers
-from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.normalisation import as_compared
 from scoring.core.s1 import score_one
 from scoring.models import Prediction, RunState, method_label, shots_label
 
@@ -112,11 +112,8 @@ def _answers(
         answer = given[member.pk].get(example.pk)
         if answer is None:
             continue
-        score = score_one(
-            normalised(answer, cell.normalisation),
-            normalised_golds(gold or (), cell.normalisation),
-            references=cell.references,
-        )
+        given_texts, golds = as_compared(answer, gold or (), cell.normalisation)
+        score = score_one(given_texts, golds, references=cell.references)
         yield {
             "who": member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
             "method": method_label(cell.method),

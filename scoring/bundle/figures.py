@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 try:
-    from normalisation import normalised, normalised_golds  # type: ignore[import-not-found]
+    from normalisation import as_compared  # type: ignore[import-not-found]
 except ImportError:  # not unpacked: within the product
-    from scoring.core.normalisation import normalised, normalised_golds
+    from scoring.core.normalisation import as_compared
 
 Array = NDArray[Any]
 Row = dict[str, Any]
@@ -49,7 +49,7 @@ def s1(given: Iterable[str], right: Iterable[str]) -> float:
 
 def score(answer: list[str], alternatives: list[list[str]], references: str, like: str) -> float:
     """Several alternatives count as their union (set), or the best of them counts (any)."""
-    answer, golds = normalised(answer, like), normalised_golds(alternatives, like) or [[]]
+    answer, golds = as_compared(answer, alternatives or [[]], like)
     if references == "set":
         return s1(answer, [text for texts in golds for text in texts])
     return max(s1(answer, texts) for texts in golds)

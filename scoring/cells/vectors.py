@@ -133,7 +133,7 @@ def score_answers(
     columns = _columns(sets.values())
     vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
     rows = [
-        (owner, *place, normalised(texts, owners[owner].normalisation))
+        (owner, *place, normalised(texts, owners[owner].normalisation, golds[place[1]]))
         for owner, given in answers.items()
         for pk, texts in given.items()
         if (place := columns[owners[owner].item_set_id].get(pk))

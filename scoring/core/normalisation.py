@@ -5,11 +5,17 @@
   and white space collapsed: the rules of SQuAD's official evaluation script (Rajpurkar et al.
   2016, 2018). A text of which nothing is left counts as no answer, as there.
 
+- `number`: all but the number. `72.0` is `72`, `1,130` is `1130`, `$ 5.`, `5 %` and `5 dollars` are
+  `5`, `1/2` is `0.5`; `1.5` is not `15`, `-5` not `5`. A text that is no number, or might be two of
+  them (`1.234,5`), stays as it is. With a tolerance behind it, absolute (`number±0.01`) or relative
+  to the gold (`number±1%`), an answer so near to a gold is that gold.
+
 It is applied to answers and gold alike, before empty texts are dropped.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from string import punctuation
 
 NONE = "none"
@@ -23,15 +29,113 @@ def squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
-NORMALISATIONS: dict[str, Callable[[str], str]] = {NONE: str, "squad": squad}
+# What a number may have about it: a sign and a currency before it, a unit in a few words, a percent
+# sign and a full stop behind it.
+_SIGN = r"[-+\u2212\u2013]?"
+_DIGITS = r"(?:\d(?:[\d.,'\u2019 \u00a0\u202f]*\d)?|[.,]\d+)"
+_UNIT = r"[^\W\d_]+[\u00b2\u00b3]?\.?"
+_WRITTEN = re.compile(
+    rf"(?P<sign>{_SIGN})\s*(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP)\b)?\s*(?P<inner>{_SIGN})\s*"
+    rf"(?:(?:(?P<whole>\d+)\s+)?(?P<above>\d+)\s?[/\u2044]\s?(?P<below>\d+)"
+    rf"|(?P<number>{_DIGITS})(?P<power>[eE][-+]?\d{{1,2}})?)\.?"
+    rf"(?:\s*[%$\u20ac\u00a3\u00a5\u20b9])?\s*\u00b0?(?:-?{_UNIT})?(?:[\s/-]+{_UNIT}){{0,7}}\s*[.!]?"
+)
+_MINUS = ("-", "\u2212", "\u2013")
+# A thousand is 1,000 or 1 000 or 1'000; a point parts thousands only where there are several.
+_GROUPED = re.compile(
+    r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
+)
+_POINTS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}")
+_PLAIN = re.compile(r"\d*[.,]?\d+")
+LONGEST_NUMBER = 100
+TOLERANCE = "\u00b1"
 
 
-def normalised(texts: Iterable[str], normalisation: str) -> list[str]:
-    """The texts as S1 compares them. Raises ValueError for a name that is not known."""
-    if normalisation not in NORMALISATIONS:
+def read_number(text: str) -> Fraction | None:
+    """The number that a text is; None if it is none, or can be read as two."""
+    bare = text.strip().strip("*_`")
+    written = _WRITTEN.fullmatch(bare) if len(bare) <= LONGEST_NUMBER else None
+    if written is None or (written["sign"] and written["inner"]):
+        return None
+    value = _fraction(written) if written["above"] else _value(written["number"])
+    if value is None:
+        return None
+    value *= Fraction(f"1{written['power'] or ''}")
+    return -value if {written["sign"], written["inner"]} & {*_MINUS} else value
+
+
+def _fraction(written: re.Match[str]) -> Fraction | None:
+    if not int(written["below"]):
+        return None
+    return int(written["whole"] or 0) + Fraction(int(written["above"]), int(written["below"]))
+
+
+def _value(digits: str) -> Fraction | None:
+    if _GROUPED.fullmatch(digits):
+        without = re.sub(r"[ '\u2019\u00a0\u202f]", "", digits)
+        # A comma that stands between thousands is no mark of decimals.
+        is_decimal = without != digits
+        return Fraction(without.replace(",", "." if is_decimal else ""))
+    if _POINTS.fullmatch(digits):
+        return Fraction(digits.replace(".", ""))
+    return Fraction(digits.replace(",", ".")) if _PLAIN.fullmatch(digits) else None
+
+
+def number(text: str) -> str:
+    value = read_number(text)
+    return text.strip() if value is None else _written(value)
+
+
+def _written(value: Fraction) -> str:
+    """As a decimal where that ends, else as a fraction."""
+    places = next((n for n in range(LONGEST_NUMBER) if 10**n % value.denominator == 0), None)
+    if places is None:
+        return f"{value.numerator}/{value.denominator}"
+    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
+    point = len(digits) - places
+    return "-" * (value < 0) + digits[:point] + ("." + digits[point:] if places else "")
+
+
+NORMALISATIONS: dict[str, Callable[[str], str]] = {NONE: str, "squad": squad, "number": number}
+
+
+def normalised(
+    texts: Iterable[str], normalisation: str, golds: Sequence[Iterable[str]] = ()
+) -> list[str]:
+    """The texts as S1 compares them. `golds`: the normalised alternatives that they are compared
+    with; only a tolerance asks for them. Raises ValueError for a name that is not known."""
+    name, _, tolerance = normalisation.partition(TOLERANCE)
+    if name not in NORMALISATIONS:
         names = ", ".join(NORMALISATIONS)
         raise ValueError(f"The normalisation is {normalisation!r}; it must be one of {names}.")
-    return list(map(NORMALISATIONS[normalisation], texts))
+    plain = list(map(NORMALISATIONS[name], texts))
+    if not tolerance:
+        return plain
+    right = [text for alternative in golds for text in alternative]
+    return [_nearest(text, right, tolerance) for text in plain]
+
+
+def _nearest(text: str, golds: Sequence[str], tolerance: str) -> str:
+    """The gold that a number is as near to as the tolerance asks, or the text."""
+    value, share = read_number(text), Fraction(tolerance.rstrip("%"))
+    if value is None or text in golds:
+        return text
+    for gold in golds:
+        right = read_number(gold)
+        if right is None:
+            continue
+        allowed = share * abs(right) / 100 if tolerance.endswith("%") else share
+        if abs(value - right) <= allowed:
+            return gold
+    return text
+
+
+def as_compared(
+    texts: Iterable[str], alternatives: Sequence[Iterable[str]], normalisation: str
+) -> tuple[list[str], list[list[str]]]:
+    """An answer and its gold as S1 compares them."""
+    golds = normalised_golds(alternatives, normalisation)
+    return normalised(texts, normalisation, golds), golds
 
 
 def normalised_golds(alternatives: Sequence[Iterable[str]], normalisation: str) -> list[list[str]]:

@@ -34,6 +34,7 @@ from annotation.work.joining import join_answers
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
+from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.report.results import Results
 from scoring.report.words import CLOSED, OUTCOMES, between, span
@@ -41,6 +42,7 @@ from scoring.report.words import CLOSED, OUTCOMES, between, span
 NORMALISED = {
     "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
     "official script of SQuAD does (normalisation squad)",
+    "number": "as numbers, whatever their thousands, currency or unit (normalisation number)",
 }
 
 
@@ -220,10 +222,12 @@ class Design:
     @property
     def normalised(self) -> Iterator[tuple[list[Task], str]]:
         """The tasks of each normalisation, and its words."""
-        for name, words in NORMALISED.items():
-            tasks = [task.task for task in self.tasks if task.task.normalisation == name]
-            if tasks:
-                yield tasks, words
+        tasks = [task.task for task in self.tasks]
+        for how in dict.fromkeys(task.normalisation for task in tasks):
+            name, _, tolerance = how.partition(TOLERANCE)
+            if name != NONE:
+                near = f"; a difference of {tolerance} is none" if tolerance else ""
+                yield [one for one in tasks if one.normalisation == how], NORMALISED[name] + near
 
     @cached_property
     def admitted(self) -> dict[str, str]:

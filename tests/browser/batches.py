@@ -50,10 +50,16 @@ def _one_span() -> list[Text]:
     return [Text(text.context, gold=text.gold[:1]) for text in _several_spans()]
 
 
+def _numbers() -> list[Text]:
+    golds = ["1,130", "2.5", "-3", "1/2", "$ 40", "12 %"]
+    return [Text(f"{FERRY} {n}", question="How many?", gold=[gold]) for n, gold in enumerate(golds)]
+
+
 WORK: dict[str, Any] = {
     "choice": (Kind.CHOICE, _choices, {}),
     "candidate": (Kind.CANDIDATE, _candidates, {}),
     "short text": (Kind.TEXT, _typed, {}),
+    "number": (Kind.NUMBER, _numbers, {}),
     "several spans": (Kind.SPANS, _several_spans, {}),
     "one span": (Kind.SPANS, _one_span, {"max_spans": 1}),
 }

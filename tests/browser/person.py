@@ -201,8 +201,8 @@ class Person:
             self._toggles("[data-span-none]", by)
 
     def types(self, text: str, by: str = MOUSE) -> None:
-        """A short text, or none."""
-        field = self.page.locator("[name=text]" if text else "[name=none]")
+        """A short text or a number, or none."""
+        field = self.page.locator("[name=text], [name=number]" if text else "[name=none]")
         if by == KEYBOARD:
             field.focus()
         else:

@@ -87,6 +87,7 @@ DESCRIPTIONS = {
     Kind.SPANS: "You read a text and mark every piece of it that answers the question. There may "
     "be several, or none.",
     Kind.TEXT: "You read a text and answer a question about it in a few words.",
+    Kind.NUMBER: "You read a problem and answer it with a number.",
     Kind.CANDIDATE: "You read a text and a sentence with a gap, and choose what belongs there.",
 }
 

@@ -121,8 +121,8 @@ def states(person: Person, kind: str) -> Iterator[str]:
     if kind == Kind.SPANS:
         person.answers(["Vienna", "Danube"])
         page.locator("[data-span-exact]").click()
-    elif kind == Kind.TEXT:
-        person.types("Vienna")
+    elif kind in (Kind.TEXT, Kind.NUMBER):
+        person.types("Vienna" if kind == Kind.TEXT else "12")
     else:
         person.chooses(0)
     yield "answered"
@@ -216,6 +216,9 @@ def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kin
     assert findings(person) == []
 
 
+# What is answered where it is no matter what.
+GIVEN = {Kind.CHOICE: "bad", Kind.NUMBER: "12"}
+
 # The focused element is ringed, and nothing covers it
 
 
@@ -227,7 +230,7 @@ def test_shows_what_has_the_focus(somebody: Comes, kind: str, size: tuple[int, i
     wrong, seen = [], 0
     for reveal in (False, True):
         if reveal:
-            person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
+            person.answers([GIVEN.get(Kind(kind), "Vienna")])
             person.goes_on()
             person.page.evaluate("document.activeElement.blur()")
         for _ in range(12):
@@ -246,7 +249,7 @@ def test_shows_what_has_the_focus(somebody: Comes, kind: str, size: tuple[int, i
 @pytest.mark.parametrize("kind", Kind.values)
 def test_never_hides_text_behind_the_bar(somebody: Comes, kind: str, size: tuple[int, int]) -> None:
     person = somebody(size).start(batch_of(kind))
-    person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
+    person.answers([GIVEN.get(Kind(kind), "Vienna")])
     for _ in range(2):
         # Asked until it holds: what comes after an answer may still be arriving.
         person.page.wait_for_function(

@@ -25,6 +25,7 @@ LONG_TEXTS = {
     ),
     Kind.SPANS: Text(LONG, gold=["Vienna", "Ulm"]),
     Kind.TEXT: Text(LONG, question="Where were boats built?", gold=["in Ulm"]),
+    Kind.NUMBER: Text(LONG, question="How many countries?", gold=["10"]),
 }
 
 
@@ -229,8 +230,8 @@ def test_moves_nothing_when_the_answer_is_locked(
     person.start(running_batch_of(kind, training=[LONG_TEXTS[Kind(kind)]]))
     if kind == Kind.SPANS:
         person.answers(["Vienna", "Ulm"])
-    elif kind == Kind.TEXT:
-        person.types("Vienna")
+    elif kind in (Kind.TEXT, Kind.NUMBER):
+        person.types("Vienna" if kind == Kind.TEXT else "12")
     else:
         person.chooses(0)
     person.sees_all_options()

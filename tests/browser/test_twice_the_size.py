@@ -21,6 +21,7 @@ GOLD = {
     Kind.SPANS: "Marta Kovač",
     Kind.TEXT: "Marta Kovač",
     Kind.CANDIDATE: "Marta Kovač",
+    Kind.NUMBER: "1,130 kilometres",
 }
 ARABIC = "تستغرق العبّارة من سبليت إلى فيس أكثر من ساعتين بقليل."
 # Of the two the one with the longer words.

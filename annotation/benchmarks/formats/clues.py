@@ -33,6 +33,7 @@ from annotation.models import Kind, Normalisation, ReferencePolicy, Role
 from annotation.models.benchmark import Direction
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
+from scoring.core.normalisation import TOLERANCE
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
@@ -205,6 +206,10 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
         if problem := answer_kind(kind).problem_of_row(row):
             raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
     _check_normalisation(folder, own, kind)
+    if tolerance := own.pop("tolerance", ""):
+        if not answer_kind(kind).takes_tolerance:
+            raise BadInput(f"{folder.files[TASK_FILE]}: only numbers have a “tolerance”.")
+        own["normalisation"] = answer_kind(kind).normalisations[0] + TOLERANCE + tolerance
     choices = own.pop("choices", labels_of(rows))
     if answer_kind(kind).takes_labels:
         sets = [replace(read_set, choices=choices) for read_set in sets]
@@ -357,6 +362,8 @@ def _once_each(read_set: ReadSet, notes: dict[str, list[str]]) -> ReadSet:
 SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
 
 Fields = dict[str, Any]
+# A tolerance: absolute, or of the gold.
+SHARE = re.compile(r"(?=.{1,20}$)(?:\d+|\d*\.\d+)%?")
 
 
 def read_task_file(data: bytes, file: str) -> Fields:
@@ -412,6 +419,10 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "kind": (_is_one_of(Kind.values), _either(Kind.values)),
     "choices": (_is_label_list, "a list of two or more different labels"),
     "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
+    "tolerance": (
+        lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
+        "a text such as 0.01, or 1% of the gold",
+    ),
     "max_spans": (
         lambda value: value is None or (type(value) is int and 1 <= value <= 1000),
         "a number from 1 to 1000, or null",

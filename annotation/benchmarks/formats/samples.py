@@ -40,6 +40,8 @@ def problem_of_sample(
     options = labels if of_kind.takes_labels else names
     if of_kind.takes_options and (len(answer) != 1 or answer[0] not in options):
         return f"its answer must be one of {', '.join(options) or 'its names'}"
+    if problem := of_kind.problem_of_alternative(answer, None):
+        return problem
     pieces = [*names, *(answer if of_kind.takes_pieces else [])]
     missing = [piece for piece in pieces if not any(piece in segment for segment in text)]
     if missing:

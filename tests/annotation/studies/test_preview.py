@@ -20,6 +20,7 @@ ANSWERS: dict[str, dict[str, str]] = {
     Kind.SPANS: {"none": "1"},
     Kind.CANDIDATE: {"option": "0"},
     Kind.TEXT: {"none": "1"},
+    Kind.NUMBER: {"number": "7"},
 }
 
 

@@ -23,12 +23,14 @@ FOLDERS = {
     "Reading": Kind.SPANS,
     "Cloze": Kind.CANDIDATE,
     "Typed": Kind.TEXT,
+    "Counted": Kind.NUMBER,
 }
 ANSWERS: dict[str, dict[str, str]] = {
     Kind.CHOICE: {"option": "0"},
     Kind.SPANS: {"none": "1"},
     Kind.CANDIDATE: {"option": "0"},
     Kind.TEXT: {"text": "somebody"},
+    Kind.NUMBER: {"number": "7"},
 }
 CANARY = "CANARY-7f3a"
 
@@ -38,6 +40,8 @@ def _with_canaries(folder: Path) -> None:
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         for row in rows:
             row["secret_note"] = CANARY
+            if path.parent.name == "Counted":
+                row["answer"] = ["1,130"]
             row["plausible_answers"] = [{"text": CANARY, "answer_start": 0}]
         path.write_text("\n".join(json.dumps(row) for row in rows))
 
@@ -46,11 +50,11 @@ def _with_canaries(folder: Path) -> None:
 def task(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
     target = tmp_path / request.param
     target.mkdir()
-    source = "Reading" if FOLDERS[request.param] == Kind.TEXT else request.param
+    source = request.param if (DEMO / request.param).is_dir() else "Reading"
     for path in (DEMO / source).iterdir():
         (target / path.name).write_bytes(path.read_bytes())
     if source != request.param:
-        fields = {"kind": Kind.TEXT, "normalisation": "squad", "description": "Type an answer."}
+        fields = {"kind": FOLDERS[request.param], "description": "Type an answer."}
         (target / "task.json").write_text(json.dumps(fields))
     _with_canaries(tmp_path)
     import_benchmark(tmp_path, name="canaries")

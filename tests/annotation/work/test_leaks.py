@@ -42,6 +42,7 @@ ANSWERS: dict[str, list[dict[str, str]]] = {
     Kind.SPANS: [{"none": "1"}, {"spans": "[[0,0,4]]"}],
     Kind.CANDIDATE: [{"option": "0"}, {"option": "1"}],
     Kind.TEXT: [{"none": "1"}, {"text": "anna"}],
+    Kind.NUMBER: [{"number": "12"}, {"number": "1130"}],
 }
 
 
@@ -107,6 +108,8 @@ def _other(kind: str, texts: list[str]) -> list[str]:
         return [label for label in make.LABELS if label not in texts]
     if kind == Kind.CANDIDATE:
         return ["Anna"] if texts == ["Boris"] else ["Boris"]
+    if kind == Kind.NUMBER:
+        return ["1,130"] if texts == ["12"] else ["12"]
     return [] if texts else ["Anna"]
 
 

@@ -25,12 +25,14 @@ SAMPLES: dict[str, dict[str, Any]] = {
     Kind.CANDIDATE: {"text": ["Ann met Bo."], "names": ["Ann", "Bo"], "answer": ["Bo"]},
     Kind.SPANS: {"text": ["Ann met Bo in Rome."], "answer": ["Rome"]},
     Kind.TEXT: {"text": ["Ann met Bo in Rome."], "answer": ["in Rome"]},
+    Kind.NUMBER: {"text": ["Ann paid $ 12."], "answer": ["12"]},
 }
 ANSWERS = {
     Kind.CHOICE: ({"option": "1"}, {"option": "0"}),
     Kind.CANDIDATE: ({"option": "1"}, {"option": "0"}),
     Kind.SPANS: (make.selection([0, 14, 18]), make.selection([0, 0, 3])),
     Kind.TEXT: ({"text": "in Rome"}, {"text": "in Oslo"}),
+    Kind.NUMBER: ({"number": "$12.00"}, {"number": "11"}),
 }
 
 

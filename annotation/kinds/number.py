@@ -1,0 +1,111 @@
+"""Number: one number, typed; compared as a number, within the tolerance that its task names."""
+
+from collections.abc import Collection, Sequence
+from random import Random
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds import (
+    EMPTY,
+    Answer,
+    AnswerKind,
+    Asked,
+    Context,
+    FileRow,
+    Floor,
+    Form,
+    Reveal,
+    Texts,
+    marked,
+)
+from annotation.kinds.replies import read_number_of
+from annotation.models import Judgement
+from annotation.models.errors import BadInput
+from annotation.models.frozen import FrozenExample, TaskContent
+from scoring.core import s1 as core
+from scoring.core.normalisation import LONGEST_NUMBER, number, read_number
+
+
+class Number(AnswerKind):
+    name = "number"
+    template = "annotation/kinds/number.html"
+    scripts = ("annotation/kinds/number.js",)
+    missing = gettext_lazy("Type a number, then send it.")
+    nothing = gettext_lazy("no answer")
+    task = gettext_lazy("You read short texts and answer each with a number.")
+    in_words = "a number is typed"
+    floors = (
+        EMPTY,
+        Floor(
+            "best_number",
+            "the best single number everywhere",
+            lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
+        ),
+    )
+    normalisations = ("number",)
+    takes_tolerance = True
+
+    def fits(self, rows: Sequence[FileRow]) -> bool:
+        """A year or a count may be a label or a piece of the text: the task file names this
+        kind, or the mark before the gold does."""
+        return False
+
+    def problem_of_row(self, row: FileRow) -> str:
+        for texts in row.gold_texts:
+            if problem := self.problem_of_alternative(texts, None):
+                return f"“answer” must be a number, but {problem}"
+        return ""
+
+    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+        if len(texts) != 1:
+            return f"an alternative is one number, and this one holds {len(texts)}"
+        if read_number(texts[0]) is None:
+            return f"“{texts[0][:LONGEST_NUMBER]}” is none, or can be read as two"
+        return ""
+
+    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+        return set(texts)
+
+    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+        text = form.get("number", "").strip()
+        if not text:
+            raise BadInput(self.missing)
+        if read_number(text) is None:
+            raise BadInput(
+                _("“%(text)s” cannot be read as one number. Write it like 1250, -3.5 or 2/3.")
+                % {"text": text[:LONGEST_NUMBER]}
+            )
+        return Answer(texts=(text,))
+
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+        own, expected = (
+            [number(text) for text in texts] for texts in (reveal.own, reveal.expected)
+        )
+        return {
+            "segments": marked(example.context),
+            # Where a tolerance lets another number pass.
+            "tells_gold": own != expected,
+        }
+
+    def answer_form(self, max_spans: int | None) -> str:
+        return "Answer with a number and nothing else."
+
+    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+        answer = read_number_of(text)
+        return [answer] if answer else []
+
+    def cut_in_words(self, separator: str) -> str:
+        return "the number that it gives as the answer; else the whole text, which is wrong"
+
+    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+        return {"number": gold[0]}
+
+    def wrong_form(
+        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
+    ) -> Form:
+        right = read_number(gold[0]) or 0
+        return {"number": str(int(right) + (1 + chance.randrange(9)) * (1 + abs(int(right))))}
+
+
+KIND = Number()
