@@ -56,12 +56,18 @@ class TaskForm(forms.ModelForm[Task]):
     )
     question = _line("Its question")
     names = Parts(label="Names in it", between="\n", rows=2, help_text="To choose from; one a line")
+    options = Parts(
+        label="Its options",
+        between="\n",
+        rows=2,
+        help_text="Where items have options of their own; one a line.",
+    )
     answer = Parts(
         label="Its answer", between="\n", rows=2, help_text="One a line; empty for none here."
     )
     explanation = _line("Why so", help_text="Shown with the answer; may be empty.")
 
-    SAMPLE = ("asks", "text", "question", "names", "answer", "explanation")
+    SAMPLE = ("asks", "text", "question", "names", "options", "answer", "explanation")
 
     class Meta:
         model = Task

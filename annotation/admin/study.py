@@ -304,7 +304,7 @@ class StudyAdmin(MembersAdmin[Study]):
         (
             "Order and seed",
             {
-                "fields": ["shuffle_by", "seed"],
+                "fields": ["shuffle_by", "shuffle_options", "seed"],
                 "classes": ["collapse"],
                 "description": "Everybody meets the items in an order of their own, which "
                 "follows from the seed. It also decides between batches that are equally full. "

@@ -33,7 +33,7 @@ from annotation.models.texts import checksum
 IMPORT_REASON = "import"
 FILLED_IF_EMPTY = ("name", "title", "description")
 # What an example holds, as it was read.
-CONTENT = ("content_hash", "context_hash", "context", "question", "candidates")
+CONTENT = ("content_hash", "context_hash", "context", "question", "candidates", "options")
 ELSEWHERE = "import it as another benchmark (--name)."
 
 Tell = Callable[[], None]

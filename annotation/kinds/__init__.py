@@ -120,6 +120,11 @@ class HasContext(Protocol):
         """The marked entities, each [segment, start, end]."""
         ...
 
+    @property
+    def options(self) -> Texts:
+        """Those of this example alone; none where its set offers labels."""
+        ...
+
 
 class Asked(HasContext, Protocol):
     """What a kind must know about an example, whoever holds it."""
@@ -142,10 +147,11 @@ class AskedExample:
     context: Sequence[str]
     candidates: Sequence[Sequence[int]]
     labels: Texts
+    options: Texts = ()
 
 
 def asked(example: Example, labels: Texts) -> AskedExample:
-    return AskedExample(example.context, example.candidates, labels)
+    return AskedExample(example.context, example.candidates, labels, example.options)
 
 
 # The alternatives of each test example's gold, as S1 compares them.
@@ -322,8 +328,20 @@ class AnswerKind(ABC):
         return {name: f"{self.template}#{name}" for name in names}
 
     def options(self, asked: Asked) -> tuple[str, ...]:
-        """The texts to choose from, in the order in which they are offered."""
+        """What can be chosen, as answers hold it, in the file's order."""
         return ()
+
+    def options_as_read(self, asked: Asked) -> tuple[str, ...]:
+        """The same as it reads."""
+        return self.options(asked)
+
+    def in_full(self, answer: Texts, asked: Asked) -> list[str]:
+        """An answer as it reads to whoever looks at it."""
+        return list(answer)
+
+    def meant(self, texts: Texts, asked: Asked) -> list[str]:
+        """The answer that somebody wrote by hand, or a file that knows no numbers of options."""
+        return list(texts)
 
     def shown(self, example: FrozenExample) -> Context:
         """What the form needs besides the example, as `shown` in its template."""
@@ -343,18 +361,20 @@ class AnswerKind(ABC):
     def as_text(self, answer: Texts) -> str:
         return answer[0] if answer else ""
 
-    def as_shown(self, answer: Texts) -> str:
+    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
         """The answer of an example that a prompt shows, in the form that it asks for."""
         return self.as_text(answer)
 
     @abstractmethod
-    def answer_form(self, max_spans: int | None) -> str:
-        """What a prompt says about the form of an answer."""
+    def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
+        """What a prompt says about the form of an answer; `lettered`: its options have letters."""
 
     @abstractmethod
-    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
-        """The answer in a model's reply to a prompt, as a person would read it; `separator` cuts
-        pieces."""
+    def from_prompted(
+        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+    ) -> list[str]:
+        """The answer in a model's reply to a prompt, as a person would read it; `labels` are what
+        the options of the prompt stand for, in their order; `separator` cuts pieces."""
 
     def cut_in_words(self, separator: str) -> str:
         return "the whole text is one answer, without a lead-in or a next example"

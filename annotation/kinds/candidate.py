@@ -54,7 +54,7 @@ class Candidate(OneOption):
     floors = FLOORS
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
-        return any(row.candidates for row in rows)
+        return any(row.candidates for row in rows) and not any(row.options for row in rows)
 
     def problem_of_row(self, row: FileRow) -> str:
         return "" if row.candidates else "“entities” must name some"
@@ -69,7 +69,8 @@ class Candidate(OneOption):
 
     def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
         segments = marked(example.context, _compared(example, reveal.marks))
-        return {**super().revealed(example, judgement, reveal), "segments": segments}
+        options = [("", text, reveal.marks.get(text, "")) for text in self.options(example)]
+        return {"options": options, "segments": segments}
 
 
 # A piece of the text; the option that a tap on it chooses; and all that it is a mention of.

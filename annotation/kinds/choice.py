@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from random import Random
+from string import ascii_uppercase
 
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +21,7 @@ from annotation.kinds import (
     Texts,
     marked,
 )
-from annotation.kinds.replies import read_label
+from annotation.kinds.replies import read_label, read_option
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -54,15 +55,20 @@ class OneOption(AnswerKind):
             raise BadInput(_("This answer is not among the choices. Choose one of them."))
         return Answer(texts=(options[int(number)],))
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
-        return {"options": [(text, reveal.marks.get(text, "")) for text in self.options(example)]}
-
-    def answer_form(self, max_spans: int | None) -> str:
+    def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
+        if lettered:
+            return "Answer with the letter of the right option and nothing else."
         return "Answer with one of the options, exactly as it is written there, and nothing else."
 
-    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
-        label = read_label(text, options)
-        return [label] if label else []
+    def from_prompted(
+        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+    ) -> list[str]:
+        are_own = _are_numbers(labels)
+        number = read_option(text, options, lettered=are_own)
+        if number is not None:
+            return [(labels or options)[number]]
+        # What names none of an example's own options might read like the number of one.
+        return [] if are_own else [kept] if (kept := read_label(text, options)) else []
 
     def cut_in_words(self, separator: str) -> str:
         return "the option that it names, by text or letter; else the whole text, which is wrong"
@@ -105,12 +111,12 @@ def _names(context: Sequence[str], label: str) -> bool:
 
 
 def _best_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
-    labels = sorted({label for one in asked for label in one.labels}) or [""]
+    labels = sorted({label for one in asked for label in KIND.options(one)}) or [""]
     return core.best_constant_label(golds, labels, references=policy)[1]
 
 
 def _every_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
-    return core.every_candidate_score(golds, [one.labels for one in asked], references=policy)
+    return core.every_candidate_score(golds, list(map(KIND.options, asked)), references=policy)
 
 
 FLOORS = (
@@ -120,24 +126,83 @@ FLOORS = (
 )
 
 
+# An example has so many options of its own: each has a letter.
+FEWEST, MOST = 2, len(ascii_uppercase)
+
+
+def letter_of(number: int | str) -> str:
+    return ascii_uppercase[int(number)]
+
+
+def _numbers(options: Texts) -> tuple[str, ...]:
+    return tuple(map(str, range(len(options))))
+
+
+def _are_numbers(labels: Texts) -> bool:
+    return bool(labels) and tuple(labels) == _numbers(labels)
+
+
 class Choice(OneOption):
+    """Where an example has options of its own, answers and gold are their numbers, from 0 in the
+    file's order, so that two options that read alike stay two; people and prompts see letters."""
+
     name = "choice"
     in_words = "one label is chosen"
     floors = FLOORS
     takes_labels = True
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
+        if any(row.options for row in rows):
+            return True
         return not any(row.candidates for row in rows) and are_labels(rows)
 
     def problem_of_row(self, row: FileRow) -> str:
-        return "" if label_of(row) is not None else "“answer” must be one label"
+        if row.options and not {text for texts in row.gold_texts for text in texts} <= {
+            *_numbers(row.options)
+        }:
+            return "“answer” must be one of its options"
+        return "" if label_of(row) is not None or row.options else "“answer” must be one label"
 
     def options(self, asked: Asked) -> tuple[str, ...]:
-        return tuple(asked.labels)
+        return _numbers(asked.options) or tuple(asked.labels)
+
+    def options_as_read(self, asked: Asked) -> tuple[str, ...]:
+        return tuple(asked.options) or tuple(asked.labels)
+
+    def in_full(self, answer: Texts, asked: Asked) -> list[str]:
+        known = dict(zip(self.options(asked), asked.options, strict=False))
+        return [f"{letter_of(one)}. {known[one]}" if one in known else one for one in answer]
+
+    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
+        return letter_of(answer[0]) if lettered else self.as_text(answer)
+
+    def meant(self, texts: Texts, asked: Asked) -> list[str]:
+        if not asked.options:
+            return list(texts)
+        numbers = [read_option(text, asked.options, lettered=True) for text in texts]
+        return [
+            text if text in self.options(asked) or number is None else str(number)
+            for text, number in zip(texts, numbers, strict=True)
+        ]
+
+    def shown(self, example: FrozenExample) -> Context:
+        return {"segments": marked(example.context), "options": self._in_order(example)}
 
     def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
-        options = super().revealed(example, judgement, reveal)
-        return {**options, "segments": marked(example.context)}
+        options = [
+            (letter, text, reveal.marks.get(self.options(example)[number], ""))
+            for number, letter, text in self._in_order(example)
+        ]
+        return {"segments": marked(example.context), "options": options}
+
+    def _in_order(self, example: FrozenExample) -> list[tuple[int, str, str]]:
+        """Number, letter and text of each, as this annotator sees them."""
+        texts = self.options_as_read(example)
+        order = example.options_order or range(len(texts))
+        return [
+            (number, letter_of(place) if example.options else "", texts[number])
+            for place, number in enumerate(order)
+        ]
 
 
 KIND = Choice()

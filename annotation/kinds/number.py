@@ -88,10 +88,12 @@ class Number(AnswerKind):
             "tells_gold": own != expected,
         }
 
-    def answer_form(self, max_spans: int | None) -> str:
+    def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return "Answer with a number and nothing else."
 
-    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+    def from_prompted(
+        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+    ) -> list[str]:
         answer = read_number_of(text)
         return [answer] if answer else []
 

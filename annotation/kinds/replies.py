@@ -29,6 +29,10 @@ NEXT_EXAMPLE = re.compile(
 )
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]?")
 LETTERED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:]|\s[-–—]\s)\s*(.+)", re.DOTALL)
+# One that stands for an option; a word that begins with it does not.
+FIRST_LETTER = re.compile(
+    r"[(\[]?([A-Za-z])(?:[)\].:]+|(?=\s*[*_`,;]|\s*$|\s+[-\u2013\u2014]\s|\s+(?:because|since|as)\b))"
+)
 # After a label: the end, punctuation or a reason, but not a word that changes what it means.
 AFTER_LABEL = r"(?=\s*(?:$|[.,;:!?()\[*–—-]|because\b|since\b|as\b))"
 # What a model thought before it answered, where the server leaves it in the reply.
@@ -47,6 +51,35 @@ FIGURE = re.compile(
 OTHER = re.compile(r"\s*(?:or\b|and\b|to\b|[-\u2013+*/=])")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
 NOTHING = ("", "none", "none here", "no answer", "nothing")
+
+
+def read_option(reply: str, options: Sequence[str], *, lettered: bool = False) -> int | None:
+    """The place of the option that a reply names; None if it names none, or several, or a text that
+    two of them have. `lettered`: the prompt gave each a letter, which comes before its text."""
+    if lettered:
+        lines = own_part(said(reply.strip())).splitlines() or [""]
+        parts = [lines[0], *_marked(lines)]
+        if places := set().union(*(_lettered(part, options) for part in parts)):
+            return places.pop() if len(places) == 1 else None
+    label = read_label(reply, options)
+    fitting = [place for place, option in enumerate(options) if option == label]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _lettered(line: str, options: Sequence[str]) -> frozenset[int]:
+    """The option whose letter a line begins with, and those whose text stands behind it, if it is
+    not the same."""
+    text = line.strip("*_` ")
+    lead_in = LEAD_IN.match(text.lstrip(AROUND))
+    if lead_in:
+        text = text.lstrip(AROUND)[lead_in.end() :].strip("*_` ")
+    letter = FIRST_LETTER.match(text)
+    number = ascii_uppercase.index(letter[1].upper()) if letter else len(options)
+    if letter is None or number >= len(options):
+        return frozenset()
+    rest = _key(text[letter.end() :])
+    said_too = {place for place, option in enumerate(options) if rest and _key(option) == rest}
+    return frozenset({number} if number in said_too else {number, *said_too})
 
 
 def read_label(reply: str, options: Sequence[str]) -> str:

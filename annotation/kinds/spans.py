@@ -43,7 +43,8 @@ class Spans(AnswerKind):
     takes_pieces = True
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
-        return not any(row.candidates for row in rows) and not are_labels(rows)
+        is_choice = any(row.candidates or row.options for row in rows)
+        return not is_choice and not are_labels(rows)
 
     def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
         if max_spans is None or len(texts) <= max_spans:
@@ -103,7 +104,7 @@ class Spans(AnswerKind):
         """A JSON list, as an import reads free text."""
         return json.dumps(list(answer), ensure_ascii=False)
 
-    def answer_form(self, max_spans: int | None) -> str:
+    def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         pieces = {None: "pieces", 1: "at most one piece"}.get(
             max_spans, f"at most {max_spans} pieces"
         )
@@ -112,7 +113,9 @@ class Spans(AnswerKind):
             "and nothing else; with [] if there are none."
         )
 
-    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+    def from_prompted(
+        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+    ) -> list[str]:
         """A JSON list of strings, as in the demonstrations, or one piece per line."""
         return read_pieces(text, separator)
 

@@ -102,13 +102,15 @@ class Text(AnswerKind):
             "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
         }
 
-    def as_shown(self, answer: Texts) -> str:
+    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
         return self.as_text(answer) or NONE
 
-    def answer_form(self, max_spans: int | None) -> str:
+    def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return f"Answer with a short text and nothing else; with {NONE} if there is no answer."
 
-    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+    def from_prompted(
+        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+    ) -> list[str]:
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 

@@ -311,6 +311,9 @@ class Judgement(models.Model):
     spans = models.JSONField(
         default=list, help_text="[segment, start, end] in code points, where pieces were selected."
     )
+    options_order = models.JSONField(
+        default=list, help_text="Numbers of the options as they were shown; empty: as in the file."
+    )
     shown_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
     paid_ms = models.PositiveIntegerField("paid time (ms)")

@@ -194,6 +194,9 @@ class Example(models.Model):
     candidates = models.JSONField(
         default=list, blank=True, help_text="[segment, start, end] in code points, end exclusive."
     )
+    options = models.JSONField(
+        default=list, blank=True, help_text="Those of this example alone, in the file's order."
+    )
 
     class Meta:
         ordering = ["id"]

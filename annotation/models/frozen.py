@@ -4,7 +4,7 @@ alone, so it is the same on every machine and under every version of Python, and
 an export."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -28,6 +28,9 @@ class FrozenExample:
     candidates: tuple[tuple[int, int, int], ...]
     # Those that its set offers, in a stable order.
     labels: tuple[str, ...]
+    # Its own, in the file's order, and their numbers in the order that this annotator sees.
+    options: tuple[str, ...] = ()
+    options_order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class StudyRules:
     reading_cap_s: int
     reveal_cap_s: int
     shuffle_by: str
+    shuffle_options: bool
 
 
 _RULES = tuple(field.name for field in fields(StudyRules))
@@ -98,10 +102,15 @@ class BatchContent(TaskContent):
     def in_order(self, seed: str) -> tuple[FrozenExample, ...]:
         """Checks, training, then test, in the order of an assignment's seed."""
         parts = ((self.checks, CHECK), (self.training, Role.TRAINING), (self.test, Role.TEST))
-        return tuple(
+        ordered = tuple(
             example
             for examples, role in parts
             for example in shuffled(examples, f"{seed}:{role}", by=self.rules.shuffle_by)
+        )
+        if not self.rules.shuffle_options:
+            return ordered
+        return tuple(
+            _with_order(example, seed) if example.options else example for example in ordered
         )
 
 
@@ -184,7 +193,14 @@ def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
         question=example.question,
         candidates=tuple((s, start, end) for s, start, end in example.candidates),
         labels=tuple(item_set.choices),
+        options=tuple(example.options),
     )
+
+
+def _with_order(example: FrozenExample, seed: str) -> FrozenExample:
+    own = f"{seed}:{example.role}:options of {example.position}"
+    order = sorted(range(len(example.options)), key=lambda number: _rank(own, str(number)))
+    return replace(example, options_order=tuple(order))
 
 
 T = TypeVar("T")

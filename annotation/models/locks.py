@@ -110,7 +110,7 @@ _BATCH_COLUMNS = [
 # What is claimed was named before; and nobody's items change places.
 _NAMED_COLUMNS = [
     *("question", "named_systems", "margin", "margin_reason"),
-    *("known_people", "min_check_score", "shuffle_by"),
+    *("known_people", "min_check_score", "shuffle_by", "shuffle_options"),
 ]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]

@@ -228,6 +228,12 @@ class Study(models.Model):
     shuffle_by = models.CharField(
         "shuffle", max_length=4, choices=Shuffle.choices, default=Shuffle.TEXT
     )
+    shuffle_options = models.BooleanField(
+        "shuffle the options of an item",
+        default=False,
+        help_text="Where items have options of their own: each annotator sees them in another "
+        "order. Else as in the file.",
+    )
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

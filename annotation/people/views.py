@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest, resume_link, study_link
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
-from annotation.kinds import answer_score, gold_in_force
+from annotation.kinds import answer_kind, answer_score, asked, gold_in_force
 from annotation.models import CHECK, Assignment, Item, Judgement, Outcome, Role, Study
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
@@ -191,10 +191,15 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         yield exclusion.created_at, f"excluded: {exclusion.reason}"
 
 
+def _in_full(given: Judgement) -> list[str]:
+    kind = answer_kind(given.example.task.kind)
+    return kind.in_full(given.answer, asked(given.example, ()))
+
+
 def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
     """`scored` only after the end, and for those who may see the gold: S1 in percent at the gold
     that the study started with."""
-    given = list(assignment.judgements.order_by("step"))
+    given = list(assignment.judgements.select_related("example__task").order_by("step"))
     batch, content = assignment.batch, batch_content(assignment.batch_id)
     items = Item.objects.filter(item_set__in=batch.set_ids)
     names = dict(items.values_list("example", "source_id"))
@@ -205,7 +210,7 @@ def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
             "part": _PARTS[one.role],
             "item": names.get(one.example_id, ""),
             "example_id": one.example_id,
-            "texts": ", ".join(one.answer) or "none",
+            "texts": ", ".join(_in_full(one)) or "none",
             "seconds": (one.submitted_at - one.shown_at).total_seconds(),
             "score": scores.get(one.example_id),
             "pastes": one.pastes or 0,

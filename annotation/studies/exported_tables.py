@@ -181,6 +181,11 @@ _ITEMS = (
         "JSON list of [segment, start, end] of the marked candidates.",
         "item.example.candidates",
     ),
+    column(
+        "options",
+        "JSON list of the item's own options; its gold is their numbers, from 0.",
+        "item.example.options",
+    ),
     column("labels", "JSON list of the labels that the set offers.", "set.choices"),
     column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
     column("gold_version", "The version that brought this gold.", "gold.version.number"),

@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from annotation.kinds import answer_kind, asked
+from annotation.kinds.choice import letter_of
 from annotation.models import Batch, Example, Gold, ItemSet, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
@@ -34,6 +36,14 @@ class GoldForm(forms.Form):
 
     def __init__(self, *args: Any, example: Example, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if example.options:
+            told = "; ".join(
+                f"{letter_of(number)}. {text}" for number, text in enumerate(example.options)
+            )
+            self.fields["gold"].help_text = (
+                f"The letter of the right option: {told}. A line of --- separates several that "
+                "are right."
+            )
         offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
         if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
             self.fields[
@@ -55,7 +65,10 @@ class GoldForm(forms.Form):
 
 
 def written(gold: Gold) -> str:
-    return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in gold.alternative_texts())
+    example = gold.example
+    kind, shown = answer_kind(example.task.kind), asked(example, ())
+    alternatives = [kind.in_full(texts, shown) for texts in gold.alternative_texts()]
+    return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in alternatives)
 
 
 FEW, ZERO = "few", "zero"

@@ -39,6 +39,7 @@ FROZEN_FIELDS = (
     "reading_cap_s",
     "reveal_cap_s",
     "shuffle_by",
+    "shuffle_options",
     "seed",
 )
 

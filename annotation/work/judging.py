@@ -84,6 +84,7 @@ def submit_answer(
                 step=step,
                 answer=list(answer.texts),
                 spans=[list(span) for span in answer.spans],
+                options_order=list(example.options_order),
                 shown_at=min(assignment.shown_at or at, at),
                 submitted_at=at,
                 paid_ms=paid,

@@ -6,6 +6,7 @@ Gold enters only in the state `revealed`, whose judgement is committed.
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import lru_cache
@@ -218,7 +219,8 @@ class Position:
         return gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
 
     def asked(self, example: FrozenExample) -> SafeString:
-        return asked_html(self.content.batch_id, example.pk, get_language())
+        batch, order = self.content.batch_id, example.options_order
+        return asked_html(batch, example.pk, get_language(), order)
 
 
 def page_context(assignment: Assignment) -> dict[str, Any]:
@@ -275,11 +277,13 @@ def _answering(position: Position) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4096)
-def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
-    """An example and its answer fields, the same for everybody in a batch: rendered once per
-    process, since it is frozen and most of the page."""
+def asked_html(
+    batch_id: int, example_pk: int, language: str, order: tuple[int, ...] = ()
+) -> SafeString:
+    """An example and its answer fields, the same for everybody in a batch who sees its options in
+    this order: rendered once per process, since it is frozen and most of the page."""
     content = batch_content(batch_id)
-    return render_asked(content, content.by_pk[example_pk])
+    return render_asked(content, replace(content.by_pk[example_pk], options_order=order))
 
 
 def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.utils.safestring import SafeString
 
-from annotation.kinds import Answer
+from annotation.kinds import Answer, answer_kind
 from annotation.models import Annotator, Assignment, Gold, Judgement, Role, Study, WorkState
 from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.work.page import Position, render_asked
@@ -43,7 +43,8 @@ class Trial(Position):
         return Judgement(answer=list(self.answer.texts), spans=spans, role=Role.TRAINING)
 
     def gold(self, example: FrozenExample) -> Gold:
-        pieces = [{"text": text} for text in self.sample["answer"]]
+        kind = answer_kind(self.content.kind)
+        pieces = [{"text": text} for text in kind.meant(self.sample["answer"], example)]
         return Gold(alternatives=[pieces], explanation=self.sample.get("explanation", ""))
 
 
@@ -64,4 +65,5 @@ def _asked(content: BatchContent) -> FrozenExample:
             if segment.startswith(name, start)
         ),
         labels=content.test[0].labels,
+        options=tuple(sample.get("options", [])),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.kinds import answer_score
+from annotation.kinds import answer_kind, answer_score, asked
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.scope import Choices, Scope
@@ -57,7 +57,7 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
     golds = _golds([*people, *systems])
     items = (
         Item.objects.filter(item_set__task=task, item_set__role="test", example_id__in=golds)
-        .select_related("example")
+        .select_related("example__task")
         .order_by("item_set__episode", "item_set", "position")
     )
     first = {item.example_id: item for item in reversed(items)}
@@ -69,7 +69,7 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
             position=number,
             question=item.example.question,
             context=" ".join(item.example.context),
-            gold=golds[pk],
+            gold=tuple(tuple(in_full(texts, item.example)) for texts in golds[pk]),
             people=percent(human.get(pk, nothing)[0]),
             people_answers=human.get(pk, nothing)[1],
             systems=percent(machine.get(pk, nothing)[0]),
@@ -89,6 +89,10 @@ def task_cells(task: Task, scope: Scope, choices: Choices) -> tuple[list[Cell], 
     asked = Item.objects.filter(item_set__in=sets).order_by()
     only = frozenset(asked.values_list("example", flat=True))
     return people, [replace(cell, only=only) for cell in systems]
+
+
+def in_full(answer: Sequence[str], example: Example) -> list[str]:
+    return answer_kind(example.task.kind).in_full(answer, asked(example, ()))
 
 
 def given_answers(
@@ -120,7 +124,7 @@ def _answers(
             "study": cell.study.title if cell.study else "",
             "shots": cell.shots,
             "split": member.batch.split if isinstance(member, Assignment) else member.split,
-            "answer": answer,
+            "answer": in_full(answer, example),
             "score": 100 * score,
             "is_simulated": cell.simulated,
         }

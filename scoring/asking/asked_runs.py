@@ -23,7 +23,7 @@ from annotation.jobs.queue import write
 from annotation.models.errors import BadInput
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
-from scoring.prompts.prompting import PromptSet, Subject, as_labels, test_set_of
+from scoring.prompts.prompting import PromptSet, Subject, test_set_of
 from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS, run_fields
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.importing import ImportedRun
@@ -289,8 +289,7 @@ class AskedRun:
 
     def _read(self, example: int, text: str) -> tuple[str, ...]:
         line = self.missing[example]
-        pieces = pieces_of(text, self.run.task.kind, options=line.get("options") or [])
-        return storable_answer(as_labels(line, pieces))
+        return storable_answer(pieces_of(text, self.run.task.kind, line))
 
     def _keep_replies(self, replies: Mapping[int, Reply]) -> None:
         """Where there is none yet."""

@@ -149,6 +149,7 @@ FILES: dict[str, Columns] = {
         "context": "The text, a list of segments.",
         "question": "The question.",
         "candidates": "[segment, start, end] of the marked candidates.",
+        "options": "The example's own options; answers and gold are their numbers, from 0.",
     },
 }
 

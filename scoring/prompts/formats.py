@@ -85,7 +85,7 @@ def _entries(path: Path, what: str) -> Iterator[tuple[str, tuple[object, str]]]:
 def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str, Any]]:
     """One text for each example, with its answer in the training set."""
     task = prompts.fields["task"]
-    if not answer_kind(prompts.kind).takes_labels:
+    if not prompts.has_labels:
         raise BadInput(
             f"The task {task} has no labels to choose from ({prompts.kind}), which UniFew's "
             "questions need: use the format icl."
@@ -220,22 +220,18 @@ ANSWER = "Answer:"
 
 
 def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    kind = answer_kind(prompts.kind)
-    shots = [
-        f"{question(shot)}\n{ANSWER} {kind.as_shown(shot.answer)}" for shot in prompts.training
-    ]
+    shots = [f"{question(shot)}\n{ANSWER} {_shown(prompts, shot)}" for shot in prompts.training]
     for example in prompts.test:
         parts = [instructions(prompts), *shots, f"{question(example)}\n{ANSWER}"]
         yield prompts.line("icl", example, {"prompt": "\n\n".join(parts)})
 
 
 def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    kind = answer_kind(prompts.kind)
     shown = [_message("system", instructions(prompts))]
     for shot in prompts.training:
         shown += [
             _message("user", question(shot)),
-            _message("assistant", kind.as_shown(shot.answer)),
+            _message("assistant", _shown(prompts, shot)),
         ]
     for example in prompts.test:
         messages = [*shown, _message("user", question(example))]
@@ -260,12 +256,11 @@ def _lines_by_example(
     prompts: PromptSet, form: str, prompt_of: Callable[[PromptExample], str]
 ) -> Iterator[dict[str, Any]]:
     """Each example by itself, with its answer in the training set."""
-    kind = answer_kind(prompts.kind)
     for training, examples in ((True, prompts.training), (False, prompts.test)):
         for example in examples:
             content = {"prompt": prompt_of(example)}
             if training:
-                content["answer"] = kind.as_shown(example.answer)
+                content["answer"] = _shown(prompts, example)
             yield prompts.line(form, example, content, training=training)
 
 
@@ -310,7 +305,7 @@ def texts_in(form: str, path: Path | None) -> Texts:
     templates = read_templates(path)
 
     def problem(prompts: PromptSet) -> str:
-        if not answer_kind(prompts.kind).takes_labels:
+        if not prompts.has_labels:
             return "it has no labels, which UniFew's questions need"
         return "" if prompts.fields["task"] in templates else "--templates has no wording for it"
 
@@ -319,18 +314,28 @@ def texts_in(form: str, path: Path | None) -> Texts:
 
 def instructions(prompts: PromptSet) -> str:
     """The description as people read it, and the form of an answer, which people see as a form."""
-    form = answer_kind(prompts.kind).answer_form(prompts.max_spans)
+    kind = answer_kind(prompts.kind)
+    form = kind.answer_form(prompts.max_spans, lettered=prompts.is_lettered)
     return "\n\n".join(filter(None, (prompts.description.strip(), form)))
 
 
 def question(example: PromptExample) -> str:
     """A context, its question and what can be answered."""
-    lines = ["Context: " + "\n".join(example.context)]
-    if example.question:
-        lines.append(f"Question: {example.question}")
-    if example.options:
+    text = "\n".join(example.context)
+    lines = [f"Context: {text}", f"Question: {example.question}"]
+    if not example.question:
+        lines = [f"Question: {text}"] if example.labels else lines[:1]
+    if example.labels:
+        lettered = zip(ascii_uppercase, example.options, strict=False)
+        lines += [f"{letter}. {option}" for letter, option in lettered]
+    elif example.options:
         lines.append("Options: " + "; ".join(example.options))
     return "\n".join(lines)
+
+
+def _shown(prompts: PromptSet, example: PromptExample) -> str:
+    kind = answer_kind(prompts.kind)
+    return kind.as_shown(example.answer, lettered=prompts.is_lettered)
 
 
 def _message(role: str, content: str) -> dict[str, str]:

@@ -23,6 +23,8 @@ class PromptExample:
     options: tuple[str, ...]
     # Empty for a test example: its gold is not even read.
     answer: tuple[str, ...] = ()
+    # What the options stand for, where that is something else: the numbers of an example's own.
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,23 @@ class PromptSet:
     training: tuple[PromptExample, ...]
     test: tuple[PromptExample, ...]
 
+    @property
+    def is_lettered(self) -> bool:
+        """Whether its examples have options of their own."""
+        return any(example.labels for example in self.test)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether its test set offers labels, the same for all examples."""
+        return answer_kind(self.kind).takes_labels and not self.is_lettered
+
     def line(
         self, form: str, example: PromptExample, content: dict[str, Any], *, training: bool = False
     ) -> dict[str, Any]:
         """One line of an export: what the prompt belongs to, how it was made, and what it says."""
         options = {"options": list(example.options)} if example.options else {}
+        if example.labels:
+            options["labels"] = list(example.labels)
         return {
             "id": prompt_id(self.fields, example.id, training=training),
             "example": example.id,
@@ -173,13 +187,6 @@ class Subject:
                 )
 
 
-def as_labels(line: Mapping[str, Any], pieces: Iterable[str]) -> tuple[str, ...]:
-    """What an answer names, whatever the prompt of this line called it."""
-    offered = line.get("options") or []
-    called = dict(zip(offered, line.get("labels") or offered, strict=True))
-    return tuple(called.get(piece, piece) for piece in pieces)
-
-
 def test_set_of(prompts: PromptSet) -> ItemSet:
     """The whole test set that answers to them are for."""
     benchmark = Benchmark.objects.get(name=prompts.fields["benchmark"])
@@ -224,15 +231,21 @@ def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExamp
         Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
     )
     keys = [item.example_id for item in items]
+    kind = answer_kind(task.kind)
     golds = {} if version is None else gold_in_force(keys, task.pk, version)
     answers = {pk: tuple(gold.alternative_texts()[0]) for pk, gold in golds.items()}
-    return [
-        PromptExample(
-            id=item.source_id,
-            context=tuple(item.example.context),
-            question=item.example.question,
-            options=answer_kind(task.kind).options(asked(item.example, item_set.choices)),
-            answer=answers.get(item.example_id, ()),
+    examples = []
+    for item in items:
+        shown = asked(item.example, item_set.choices)
+        as_read, options = kind.options_as_read(shown), kind.options(shown)
+        examples.append(
+            PromptExample(
+                id=item.source_id,
+                context=tuple(item.example.context),
+                question=item.example.question,
+                options=as_read,
+                labels=options if options != as_read else (),
+                answer=answers.get(item.example_id, ()),
+            )
         )
-        for item in items
-    ]
+    return examples

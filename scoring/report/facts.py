@@ -60,6 +60,7 @@ class TaskFacts:
         tests = {batch.test_set_id for batch in batches}
         items = Item.objects.filter(item_set__in=tests).order_by()
         self.items = items.values("example").distinct().count()
+        self.has_options = items.exclude(example__options=[]).exists()
         self.contexts = items.values("example__context_hash").distinct().count()
         self.samples = list(_samples(task, name, batches))
         self.shots = sorted({batch.shots for batch in batches})
@@ -158,6 +159,7 @@ class Design:
         # Whether a task has several cells, by its shots.
         self.has_changes = any(len(task.shots) > 1 for task in self.tasks)
         self.shares_contexts = any(task.contexts < task.items for task in self.tasks)
+        self.has_options = any(task.has_options for task in self.tasks)
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)

@@ -140,10 +140,10 @@ def answer_forms(run: Run) -> dict[str, Any]:
     given: Counter[tuple[str, ...]] = Counter()
     examples: list[dict[str, Any]] = []
     rows = Prediction.objects.filter(run=run).order_by("example_id")
-    columns = ("answer", "example__identity", "example__context", "example__candidates")
-    for answer, identity, context, candidates in rows.values_list(*columns).iterator():
+    of_example = [f"example__{name}" for name in ("identity", "context", "candidates", "options")]
+    for answer, identity, *shown in rows.values_list("answer", *of_example).iterator():
         given[tuple(sorted(answer))] += 1
-        breach = breach_of_form(answer, AskedExample(context, candidates, choices), task)
+        breach = breach_of_form(answer, AskedExample(shown[0], shown[1], choices, shown[2]), task)
         breaches[breach] += 1
         if breach and len(examples) < MOST_EXAMPLES:
             item = identity.removeprefix("id:")

@@ -15,6 +15,7 @@ from django.db import IntegrityError
 from django.db.models import Q
 
 from annotation.jobs.queue import write
+from annotation.kinds import answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
@@ -304,15 +305,20 @@ class _Filling(ImportedRun):
 
     def _pieces(self, record: ReadPrediction, example: int) -> tuple[str, ...]:
         answer, prompt = record.answer, record.prompted
+        kind, shown = answer_kind(self.run.task.kind), self.items.asked(example)
+        options, labels = kind.options_as_read(shown), kind.options(shown)
         if isinstance(answer, int):
-            choices = self.items.item_set.choices
             # A class that there is not is an answer, and wrong.
-            return (choices[answer] if answer < len(choices) else f"class {answer}",)
+            known = kind.takes_labels and answer < len(labels)
+            return (labels[answer] if known else f"class {answer}",)
+        if prompt and prompt.options:
+            options, labels = prompt.options, prompt.labels
         if isinstance(answer, str):
             self.had_free_text = True
-            offered = (prompt.options if prompt else ()) or self.items.options(example)
-            answer = pieces_of(answer, self.run.task.kind, options=offered, **self._cut)
-        return tuple(map(prompt.label_of, answer)) if prompt else answer
+            offered = {"options": options, "labels": labels}
+            return pieces_of(answer, self.run.task.kind, offered, **self._cut)
+        named = dict(zip(options, labels, strict=True)) if not shown.options else {}
+        return tuple(kind.meant([named.get(piece, piece) for piece in answer], shown))
 
     @property
     def _cut(self) -> dict[str, str]:

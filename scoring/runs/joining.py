@@ -7,7 +7,7 @@ from functools import cached_property
 
 from django.db.models import Count
 
-from annotation.kinds import answer_kind, asked
+from annotation.kinds import AskedExample, asked
 from annotation.models import Benchmark, Item, ItemSet, Role
 from annotation.models.errors import BadInput
 from scoring.runs.formats.records import RunFields
@@ -71,17 +71,15 @@ class ItemFinder:
             return known
         raise NoMatch("no example of the test set has its context and question")
 
-    def options(self, example_id: int) -> tuple[str, ...]:
-        """The texts that an answer to it could be chosen from, where its kind offers any."""
-        return self._options[example_id]
+    def asked(self, example_id: int) -> AskedExample:
+        """What an answer to it could be chosen from."""
+        return self._asked[example_id]
 
     @cached_property
-    def _options(self) -> dict[int, tuple[str, ...]]:
-        kind, choices = answer_kind(self.item_set.task.kind), self.item_set.choices
+    def _asked(self) -> dict[int, AskedExample]:
         items = Item.objects.filter(item_set=self.item_set).select_related("example")
-        return {
-            item.example_id: kind.options(asked(item.example, choices)) for item in items.iterator()
-        }
+        choices = self.item_set.choices
+        return {item.example_id: asked(item.example, choices) for item in items.iterator()}
 
     @cached_property
     def _texts(self) -> dict[int, _Texts]:

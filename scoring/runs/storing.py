@@ -1,6 +1,6 @@
 """A run from its first prediction to its completion, however the predictions arrive."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -250,14 +250,16 @@ def _answers(run: Run) -> list[tuple[str, list[str]]]:
 def pieces_of(
     text: str,
     kind: str,
+    offered: Mapping[str, Any] | None = None,
     *,
-    options: Sequence[str] = (),
     separator: str = "",
     none_word: str = "",
 ) -> tuple[str, ...]:
+    """`offered`: the `options` of the prompt, and the `labels` that they stand for."""
     if none_word and text.strip() == none_word:
         return ()
-    pieces = answer_kind(kind).from_prompted(text, options, separator)
+    options, labels = ((offered or {}).get(name) or [] for name in ("options", "labels"))
+    pieces = answer_kind(kind).from_prompted(text, options, separator, labels)
     stripped = (piece.strip() for piece in pieces)
     return distinct(piece for piece in stripped if not (none_word and piece == none_word))
 

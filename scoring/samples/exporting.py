@@ -190,7 +190,7 @@ def _asked(test_set: ItemSet) -> Asked:
         example.pk: (
             example.context,
             example.question,
-            kind.options(asked(example, test_set.choices)),
+            kind.options_as_read(asked(example, test_set.choices)),
         )
         for example in test_set.examples.all()
     }

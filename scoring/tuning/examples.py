@@ -18,7 +18,7 @@ from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from scoring.core.episodes import Draws
 from scoring.prompts.formats import Pattern, Texts, filled, words_of
-from scoring.prompts.prompting import PromptExample, PromptSet, as_labels
+from scoring.prompts.prompting import PromptExample, PromptSet
 from scoring.tuning.fitting import Answers, Tuner, in_batches
 
 
@@ -62,7 +62,7 @@ class Classification(_ChoosesLabels):
 
     @classmethod
     def problem(cls, prompts: PromptSet, wording: Any) -> str:
-        if answer_kind(prompts.kind).takes_labels:
+        if prompts.has_labels:
             return ""
         return "it has no labels to choose from, which a classification head needs"
 
@@ -97,7 +97,7 @@ class MissingWords(_ChoosesLabels):
 
     @classmethod
     def problem(cls, prompts: PromptSet, wording: Mapping[str, Pattern]) -> str:
-        if not answer_kind(prompts.kind).takes_labels:
+        if not prompts.has_labels:
             return "it has no labels, whose words prompt tuning chooses from"
         if prompts.fields["task"] not in wording:
             return "--templates has no pattern for it"
@@ -204,8 +204,9 @@ class TextToText(Tuner):
             )
             texts = self.source.tokenizer.batch_decode(written, skip_special_tokens=True)
             for line, text in zip(batch, texts, strict=True):
-                pieces = kind.from_prompted(text, line.get("options", []))
-                yield line["example"], as_labels(line, pieces)
+                offered = line.get("options", [])
+                answer = kind.from_prompted(text, offered, labels=line.get("labels", []))
+                yield line["example"], tuple(answer)
 
     def notes(self) -> Iterator[str]:
         prompts = [line["prompt"] for line in self.wording.lines(self.prompts)]

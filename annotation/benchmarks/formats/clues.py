@@ -10,13 +10,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.utils.text import slugify
 
 from annotation.benchmarks.archives import Files
-from annotation.benchmarks.formats import samples
+from annotation.benchmarks.formats import own_options, samples
 from annotation.benchmarks.formats.content import (
     LONGEST_ID,
     Alternatives,
@@ -64,6 +65,7 @@ class RowReader:
         context = _read_context(record)
         if not all(segment.strip() for segment in context):
             self.notes["empty_context"].append(record.where)
+        options = own_options.read_options(record)
         return ReadExample(
             where=record.where,
             role=role,
@@ -71,10 +73,15 @@ class RowReader:
             context=context,
             question=record.text("question"),
             candidates=_read_candidates(record, context),
-            alternatives=self._read_answer(record, context),
+            alternatives=self._read_answer(record, context, options),
+            options=options,
         )
 
-    def _read_answer(self, record: Record, context: Sequence[str]) -> Alternatives:
+    def _read_answer(
+        self, record: Record, context: Sequence[str], options: Sequence[str]
+    ) -> Alternatives:
+        if options:
+            return [[{"text": text}] for text in own_options.read_answer(record)]
         answer = record.field("answer")
         if not isinstance(answer, list):
             record.refuse(f"“answer” must be a list, but it is {json_type(answer)}.")
@@ -200,6 +207,10 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
         own = read_task_file(files.read(name), name)
     sets = [_read_set(files, reader, *set_file) for set_file in _set_files(folder)]
     rows = [row for read_set in sets for row in read_set.examples]
+    answer_by = own.pop("answer_by", "")
+    has_own = any(row.options for row in rows)
+    if has_own:
+        sets, rows = _with_numbers(sets, rows, answer_by)
     kind = own.get("kind") or derive_kind(rows)
     derived = _derived(rows, kind, folder, reader.lists_alternatives)
     for row in rows:
@@ -211,7 +222,7 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
             raise BadInput(f"{folder.files[TASK_FILE]}: only numbers have a “tolerance”.")
         own["normalisation"] = answer_kind(kind).normalisations[0] + TOLERANCE + tolerance
     choices = own.pop("choices", labels_of(rows))
-    if answer_kind(kind).takes_labels:
+    if answer_kind(kind).takes_labels and not has_own:
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _note_differing_gold(rows, reader.notes)
     # The project's own words for a task that it knows, if this is the task they describe.
@@ -224,6 +235,16 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
         defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
     sets = [_once_each(read_set, reader.notes) for read_set in sets]
     return ReadTask(folder.slug, own, defaults, sets, dict(reader.notes))
+
+
+def _with_numbers(
+    sets: Sequence[ReadSet], rows: Sequence[ReadExample], answer_by: str
+) -> tuple[list[ReadSet], list[ReadExample]]:
+    """The gold of rows with options of their own, by number: in one way for the whole task."""
+    numbered = own_options.with_numbers(rows, answer_by)
+    of_sets = iter(numbered)
+    sets = [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]
+    return sets, numbered
 
 
 def derive_kind(rows: Sequence[ReadExample]) -> str:
@@ -419,6 +440,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "kind": (_is_one_of(Kind.values), _either(Kind.values)),
     "choices": (_is_label_list, "a list of two or more different labels"),
     "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
+    "answer_by": (_is_one_of(list(own_options.WAYS)), _either(list(own_options.WAYS))),
     "tolerance": (
         lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
         "a text such as 0.01, or 1% of the gold",

@@ -27,13 +27,16 @@ class ReadExample:
     question: str
     candidates: tuple[tuple[int, int, int], ...]
     alternatives: Alternatives
+    # Those of this example alone.
+    options: tuple[str, ...] = ()
     # From 1 on for an example that is known by its content in every set, as one episode may ask
     # what another one taught; above 1 if the content must be told from an equal one.
     copy: int = 0
 
     @cached_property
     def content_hash(self) -> str:
-        return checksum([self.context, self.question, self.candidates])
+        own = [self.options] if self.options else []
+        return checksum([self.context, self.question, self.candidates, *own])
 
     @cached_property
     def context_hash(self) -> str:

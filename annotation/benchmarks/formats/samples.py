@@ -9,10 +9,10 @@ from annotation.models.texts import is_text
 
 # Its fields: texts, and lists of texts.
 TEXTS = ("asks", "question", "explanation")
-LISTS = ("text", "names", "answer")
+LISTS = ("text", "names", "options", "answer")
 WANTED = (
     "an object with “asks”, a sentence, and an item to try: “text”, “question”, “answer”, where "
-    "they apply “names” and “explanation”; lists for several texts, names or answers"
+    "they apply “names”, “options” and “explanation”; lists for several texts, names or answers"
 )
 
 
@@ -37,7 +37,7 @@ def problem_of_sample(
     if not text:
         return ""
     names = sample.get("names", [])
-    options = labels if of_kind.takes_labels else names
+    options = sample.get("options") or (labels if of_kind.takes_labels else names)
     if of_kind.takes_options and (len(answer) != 1 or answer[0] not in options):
         return f"its answer must be one of {', '.join(options) or 'its names'}"
     if problem := of_kind.problem_of_alternative(answer, None):

@@ -58,8 +58,7 @@ def _prediction(record: Record) -> list[str]:
     if not isinstance(labels, list) or len(labels) != len(offered):
         record.refuse("“labels” must be the list that was exported.")
     named = [record.as_text(label, "a label") for label in labels]
-    names = dict(zip(offered, named, strict=True))
-    return [names.get(piece, piece) for piece in _kind_of(record).from_prompted(answer, offered)]
+    return _kind_of(record).from_prompted(answer, offered, labels=named)
 
 
 def _kind_of(record: Record) -> AnswerKind:

@@ -57,9 +57,6 @@ class Prompted:
     # How the prompt was made.
     how: Mapping[str, Any] = field(default_factory=dict)
 
-    def label_of(self, option: str) -> str:
-        return dict(zip(self.options, self.labels, strict=True)).get(option, option)
-
 
 @dataclass(frozen=True)
 class ReadPrediction:

@@ -411,6 +411,9 @@
     if (event.key === "?") listKeys();
     else if (event.key === "Enter" && !isActive(event.target)) send();
     else if (form && /^[1-9]$/.test(event.key)) choose(Number(event.key) - 1);
+    else if (form?.querySelector(".option-letter") && /^[a-z]$/i.test(event.key)) {
+      choose(event.key.toLowerCase().charCodeAt(0) - "a".charCodeAt(0));
+    }
     else if (form && event.key === "0") form.querySelector("[data-span-none]")?.click();
     else return;
     event.preventDefault();

@@ -10,10 +10,18 @@ from django.core.management import CommandError, call_command
 
 from annotation.kinds.replies import read_label
 from annotation.models import Gold, Kind, Role, Task
+from annotation.models.errors import BadInput
 from annotation.work.judging import current_example
 from scoring.models import Run
-from scoring.prompts.formats import Template, question, read_templates, unifew_question
-from scoring.prompts.prompting import PromptExample
+from scoring.prompts.formats import (
+    Template,
+    icl_lines,
+    question,
+    read_templates,
+    unifew_lines,
+    unifew_question,
+)
+from scoring.prompts.prompting import PromptExample, PromptSet
 from tests import make
 from tests.annotation.benchmarks.flex_files import Written, challenge
 from tests.annotation.benchmarks.sampled import sampled_task, study_of
@@ -148,6 +156,18 @@ def test_says_what_is_wrong_with_a_template(
     path = templates_file(tmp_path, **{task.slug: template})
     with pytest.raises(CommandError, match=re.escape(sentence)):
         exported(format="unifew", templates=path)
+
+
+def test_letters_the_options_of_an_example_and_asks_for_the_letter() -> None:
+    own = PromptExample("1", ("What is 2 + 2?",), "", ("3", "4"), ("1",), ("0", "1"))
+    prompts = PromptSet("choice", None, "Choose.", {"benchmark": "b", "task": "sums", "shots": 1, "split": 1}, 0, (own,), (own,))
+    (line,) = icl_lines(prompts)
+    asked = "Question: What is 2 + 2?\nA. 3\nB. 4\nAnswer:"
+    told = "Choose.\n\nAnswer with the letter of the right option and nothing else."
+    assert line["prompt"] == f"{told}\n\n{asked} B\n\n{asked}"
+    assert (line["options"], line["labels"]) == (["3", "4"], ["0", "1"])
+    with pytest.raises(BadInput, match="has no labels to choose from"):
+        list(unifew_lines(prompts, {}))
 
 
 def test_writes_context_question_and_options() -> None:

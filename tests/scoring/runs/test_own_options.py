@@ -1,0 +1,70 @@
+"""Runs on examples with options of their own, by number, letter or text; and on typed numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.models import Benchmark, Gold, Kind, Role, Task
+from scoring.cells.vectors import run_scores, scored_items
+from scoring.models import Run
+from tests import make
+from tests.scoring.runs.runs_from import WHO, answers, imported, written
+
+pytestmark = pytest.mark.django_db
+
+OPTIONS = ["3", "5", "8", "5"]
+
+
+def sums(**fields: Any) -> Task:
+    """Whose gold is B, everywhere."""
+    task = make.task(make.benchmark("sums"), slug="sums", tests=6, **fields)
+    task.item_sets.update(choices=[])
+    task.examples.update(options=OPTIONS)
+    Gold.objects.filter(example__task=task).update(alternatives=[[{"text": "1"}]])
+    return task
+
+
+def run_of(folder: Path, task: Task, given: list[Any]) -> Run:
+    names = [f"test {number}" for number in range(len(given))]
+    lines = [
+        {**WHO, "task": task.slug, "id": name, "prediction": answer}
+        for name, answer in zip(names, given, strict=True)
+    ]
+    report = imported(written(folder / "run.jsonl", lines), Benchmark.objects.get())
+    return report.runs[0].run
+
+
+def scores_of(run: Run) -> list[float]:
+    items = scored_items(run.task, [run.test_set], 1)[run.test_set_id]
+    return list(run_scores({run.pk: items}, "any")[run.pk])
+
+
+def test_reads_answers_by_letter_text_and_list(tmp_path: Path) -> None:
+    run = run_of(tmp_path, sums(), ["B", "(B)", "8", ["1"], "5", "nothing of it"])
+    assert answers(run) == {
+        "test 0": ["1"],
+        "test 1": ["1"],
+        "test 2": ["2"],
+        "test 3": ["1"],
+        # Two options read so.
+        "test 4": ["5"],
+        "test 5": ["nothing of it"],
+    }
+    assert scores_of(run) == [1, 1, 0, 1, 0, 0]
+    assert run.report["outside"] == 2
+
+
+def test_scores_typed_numbers_within_the_tolerance(tmp_path: Path) -> None:
+    task = make.task(
+        make.benchmark("sums"),
+        slug="sums",
+        kind=Kind.NUMBER,
+        tests=6,
+        normalisation="number±1%",
+    )
+    Gold.objects.filter(example__item_sets__role=Role.TEST).update(
+        alternatives=[[{"text": "1,130"}]]
+    )
+    run = run_of(tmp_path, task, ["1130", "$1,130.00", "1125", "1100", "none", "1.130"])
+    assert scores_of(run) == [1, 1, 1, 0, 0, 0]
