@@ -18,6 +18,8 @@ WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
 # Of scripts without spaces a phrase is taken from its first character to its last.
 UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 STEP = "[data-panel]"
+# What htmx has brought and not opened yet.
+SETTLING = ".htmx-added, .htmx-settling, .htmx-swapping"
 DOUBLE_CLICK_MS = 350
 MOUSE, TOUCH, KEYBOARD = "mouse", "touch", "keyboard"
 
@@ -83,6 +85,7 @@ class Person:
         self.page.locator(STEP).evaluate("panel => { panel.dataset.was = 1; }")
         self.sends(by)
         self.page.wait_for_selector(f"{STEP}:not([data-was])")
+        self.page.wait_for_selector(SETTLING, state="detached")
 
     def sends(self, by: str = MOUSE) -> None:
         """By the button; where none is the answer, that is sent by its own."""
@@ -128,6 +131,8 @@ class Person:
     def chooses(self, number: int, by: str = MOUSE) -> None:
         """The option at a place, counted from 0."""
         if by == KEYBOARD and number < 9:
+            # A page that has just come takes keys only once its scripts have run.
+            self.page.wait_for_selector("html.keys-on", state="attached")
             self.page.keyboard.press(str(number + 1))
         elif by == KEYBOARD:
             self.page.locator("[name=option]").first.focus()
