@@ -244,7 +244,7 @@ def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExamp
                 context=tuple(item.example.context),
                 question=item.example.question,
                 options=as_read,
-                labels=options if options != as_read else (),
+                labels=options if shown.options else (),
                 answer=answers.get(item.example_id, ()),
             )
         )

@@ -311,13 +311,14 @@ class _Filling(ImportedRun):
             # A class that there is not is an answer, and wrong.
             known = kind.takes_labels and answer < len(labels)
             return (labels[answer] if known else f"class {answer}",)
+        labels = labels if shown.options else ()
         if prompt and prompt.options:
             options, labels = prompt.options, prompt.labels
         if isinstance(answer, str):
             self.had_free_text = True
             offered = {"options": options, "labels": labels}
             return pieces_of(answer, self.run.task.kind, offered, **self._cut)
-        named = dict(zip(options, labels, strict=True)) if not shown.options else {}
+        named = {} if shown.options else dict(zip(options, labels, strict=False))
         return tuple(kind.meant([named.get(piece, piece) for piece in answer], shown))
 
     @property

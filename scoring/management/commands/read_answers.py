@@ -54,8 +54,8 @@ def _prediction(record: Record) -> list[str]:
     if not isinstance(options, list):
         record.refuse("“options” must be the list that was exported.")
     offered = [record.as_text(option, "an option") for option in options]
-    labels = record.fields.get("labels") or offered
-    if not isinstance(labels, list) or len(labels) != len(offered):
+    labels = record.fields.get("labels") or []
+    if not isinstance(labels, list) or len(labels) not in (0, len(offered)):
         record.refuse("“labels” must be the list that was exported.")
     named = [record.as_text(label, "a label") for label in labels]
     return _kind_of(record).from_prompted(answer, offered, labels=named)

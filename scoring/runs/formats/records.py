@@ -51,7 +51,7 @@ class Prompted:
     run: RunFields
     # The example's own id.
     example: str
-    # The texts that were offered, and the labels that they stand for.
+    # The texts that were offered, and the labels that they stand for; none if for themselves.
     options: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     # How the prompt was made.
@@ -281,7 +281,7 @@ def prompted(fields: object) -> Prompted | None:
         run=run,
         example=str(example),
         options=options,
-        labels=labels if len(labels) == len(options) else options,
+        labels=labels if len(labels) == len(options) else (),
         how={name: fields[name] for name in PROMPT_PROVENANCE if _is_how(name, fields.get(name))},
     )
 

@@ -224,3 +224,10 @@ def test_reads_a_reply_by_letter_or_text(reply: str, place: int | None) -> None:
     numbers = ["0", "1", "2", "3"]
     expected = [] if place is None else [str(place)]
     assert CHOICE.from_prompted(reply, OPTIONS, labels=numbers) == expected
+
+
+def test_tells_labels_that_are_numbers_from_options_that_have_them() -> None:
+    zero_to_two = ["0", "1", "2"]
+    assert CHOICE.from_prompted("B", zero_to_two, labels=zero_to_two) == ["1"]
+    assert CHOICE.from_prompted("none", zero_to_two, labels=zero_to_two) == []
+    assert CHOICE.from_prompted("none", zero_to_two) == ["none"]

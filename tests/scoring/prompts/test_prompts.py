@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -160,12 +161,22 @@ def test_says_what_is_wrong_with_a_template(
 
 def test_letters_the_options_of_an_example_and_asks_for_the_letter() -> None:
     own = PromptExample("1", ("What is 2 + 2?",), "", ("3", "4"), ("1",), ("0", "1"))
-    prompts = PromptSet("choice", None, "Choose.", {"benchmark": "b", "task": "sums", "shots": 1, "split": 1}, 0, (own,), (own,))
+    prompts = PromptSet(
+        "choice",
+        None,
+        "Choose.",
+        {"benchmark": "b", "task": "sums", "shots": 1, "split": 1},
+        0,
+        (own,),
+        (own,),
+    )
     (line,) = icl_lines(prompts)
     asked = "Question: What is 2 + 2?\nA. 3\nB. 4\nAnswer:"
     told = "Choose.\n\nAnswer with the letter of the right option and nothing else."
     assert line["prompt"] == f"{told}\n\n{asked} B\n\n{asked}"
     assert (line["options"], line["labels"]) == (["3", "4"], ["0", "1"])
+    counted = replace(own, options=("0", "1"))
+    assert question(counted) == "Question: What is 2 + 2?\nA. 0\nB. 1"
     with pytest.raises(BadInput, match="has no labels to choose from"):
         list(unifew_lines(prompts, {}))
 
