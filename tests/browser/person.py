@@ -78,7 +78,7 @@ class Person:
 
     @property
     def focused(self) -> str:
-        return self.page.evaluate("document.activeElement.innerText || ''").strip()
+        return self.page.evaluate("document.activeElement?.innerText || ''").strip()
 
     def goes_on(self, by: str = MOUSE) -> None:
         """Send the answer or leave the reveal, and wait for what replaces it."""
