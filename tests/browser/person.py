@@ -105,6 +105,8 @@ class Person:
 
     def sees_all_options(self) -> None:
         """Before that nothing is sent."""
+        # A page that has just come counts them only once its scripts have run.
+        self.page.wait_for_load_state()
         if self.page.locator(".has-more-below").count():
             self.page.locator(".option").last.scroll_into_view_if_needed()
             self.page.locator(".has-more-below").wait_for(state="detached")
