@@ -72,6 +72,7 @@ RING = """() => {
 
 def findings(person: Person, options: dict[str, Any] = OPTIONS) -> list[str]:
     """Everything that is wrong with the page as it stands."""
+    person.page.wait_for_load_state()
     found = AXE.run(person.page, context=CONTEXT, options=options)
     of_axe = [
         f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
@@ -98,9 +99,12 @@ def states(person: Person, kind: str) -> Iterator[str]:
     page = person.page
     person.join(batch_of(kind))
     yield "consent"
+    # A page that is being replaced has no document for a moment: each is waited for.
     page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="Start").wait_for()
     yield "description"
     page.get_by_role("button", name="Continue on another device").click()
+    page.get_by_role("link", name="Back to the work").wait_for()
     yield "another device"
     page.get_by_role("link", name="Back to the work").click()
     page.get_by_text("Stop taking part").click()
@@ -110,6 +114,7 @@ def states(person: Person, kind: str) -> Iterator[str]:
     page.get_by_role("textbox").fill("The button is too small.")
     yield "comment"
     page.get_by_role("button", name="Send this").click()
+    page.get_by_text("Back to the work").wait_for()
     yield "comment stored"
     page.get_by_text("Back to the work").click()
     page.get_by_role("button", name="Start").click()
