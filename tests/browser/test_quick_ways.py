@@ -113,3 +113,13 @@ def test_leave_nothing_to_send_again_behind_the_button_back(
     quick(person)
     stands_at(person, 2)
     assert answers() == [sent, sent]
+
+
+def test_moves_no_button_at_the_first_choice(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    undo = person.page.locator("[data-span-undo]")
+    expect(undo).to_be_visible()
+    before = undo.bounding_box()
+    person.selects(0, 0, 4)
+    expect(person.page.locator(".span-text")).to_have_count(1)
+    assert undo.bounding_box() == before

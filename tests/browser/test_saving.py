@@ -159,6 +159,7 @@ def test_keeps_a_draft_of_selected_text(person: Person) -> None:
     person.selects(0, 9, 14)
     person.page.reload()
     expect(person.page.locator(".span-text")).to_have_text(["Anna", "Boris"])
+    expect(person.page.locator("[data-span-status]")).to_contain_text("Anna, Boris")
     person.goes_on()
     assert Judgement.objects.get().answer == ["Anna", "Boris"]
     person.page.route(SUBMIT, lambda route: route.abort())

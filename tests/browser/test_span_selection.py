@@ -539,6 +539,15 @@ def test_sets_the_other_end_where_one_phrase_is_asked_for(open_picker: Opened) -
     assert picker.status.startswith("Chosen instead: left.")
 
 
+def test_begins_another_phrase_far_from_the_one(open_picker: Opened) -> None:
+    picker = open_picker("Anna came. " + "It rained. " * 40 + "Boris left.", most="1")
+    picker.tap("Anna", "Boris")
+    assert picker.texts == ["Boris"]
+    assert picker.status.startswith("Chosen instead: Boris.")
+    picker.tap("left")
+    assert picker.texts == ["Boris left"]
+
+
 def test_refuses_more_spans_than_are_allowed(open_picker: Opened) -> None:
     picker = open_picker(most="2")
     picker.tap("He", "Real", "U.N.")

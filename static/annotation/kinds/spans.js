@@ -192,6 +192,8 @@
     return { before: before.filter(Boolean), after: after.filter(Boolean) };
   }
 
+  // A tap farther from the one phrase than this begins another: the end would be out of sight.
+  const LONGEST_PHRASE = 400; // characters
   const DOUBLE_TAP_MS = 350;
 
   const inTextOrder = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
@@ -390,7 +392,10 @@
       const fits = ([number, start, end]) =>
         0 <= start && start < end && end <= this.segments[number]?.points.length;
       Object.assign(this, { history: [], tapped: null });
-      this.show(spans.filter(fits).slice(0, this.most), Boolean(none) && !spans.length);
+      const kept = spans.filter(fits).slice(0, this.most), span = kept.at(-1);
+      this.show(kept, Boolean(none) && !spans.length, span ? { span, edge: 2 } : null);
+      if (this.spans.length) this.say("chosen", this.spans.map((span) => this.textOf(span)).join(", "));
+      else if (this.none) this.say("none");
     }
 
     /* `latest` says of a span which of its ends was set last, and from which token on. */
@@ -479,7 +484,10 @@
       const { latest, spans } = this, { segment, place } = token;
       const open = spans.filter((span) => span[0] === segment.number && !this.finished.has(span));
       const fromFirstToLast = this.exact || IS_UNSPACED.test(token.text);
-      if (this.most === 1) return open[0];
+      if (this.most === 1) {
+        return open.find(([, start, end]) =>
+          Math.max(end, token.end) - Math.min(start, token.start) <= LONGEST_PHRASE);
+      }
       if (fromFirstToLast) return open.find((span) => span === latest?.span && latest.from);
       const { before, after } = neighbours(segment.tokens, place);
       const touched = open.filter(([, start, end]) =>
