@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import pytest
 
-CLUES = Path(__file__).parents[2] / "shared" / "clues"
+SHARED = Path(__file__).parents[2] / "shared"
+CLUES = SHARED / "clues"
 WITHOUT_CLUES = (
-    "they need the original CLUES files in ../shared/clues, which are not part of this project"
+    "they need original files of benchmarks in ../shared, which are not part of this project"
 )
 # The environment variable that names the file in which runs note what they skipped.
 NOTES = "SKIPPED_TESTS"

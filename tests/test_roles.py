@@ -280,6 +280,7 @@ TABLE: dict[str, Address] = {
     ),
     **acts("benchmark", pk_of("study.benchmark"), members=OWNERS, changes=EDITORS),
     "admin:annotation_benchmark_import": Address(nothing, LIST, LIST),
+    "admin:annotation_benchmark_columns": Address(nothing, LIST, LIST),
     **admin_rows(
         "annotation_task",
         pk_of("batch.task"),
@@ -288,6 +289,7 @@ TABLE: dict[str, Address] = {
         delete=NOBODY,
         add=NEVER,
     ),
+    **acts("task", pk_of("batch.task"), proposed=EDITORS),
     **admin_rows("annotation_itemset", pk_of("batch.test_set"), view=EDITORS, **READ_ONLY),
     **admin_rows("annotation_example", pk_of("example"), view=EDITORS, **READ_ONLY),
     **acts("example", pk_of("example"), correct=EDITORS),

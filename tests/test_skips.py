@@ -46,7 +46,7 @@ def test_lets_the_lack_of_clues_skip_and_counts_each_test_once(tmp_path: Path) -
         done = run(tmp_path)
         assert (done.returncode, "2 skipped" in done.stdout) == (0, True), done.stdout
     assert skips.sentence(tmp_path / "notes") == (
-        "2 tests skipped: they need the original CLUES files in ../shared/clues, "
+        "2 tests skipped: they need original files of benchmarks in ../shared, "
         "which are not part of this project"
     )
 

@@ -341,7 +341,7 @@ def test_a_command_gives_what_it_makes_to_the_owner_it_is_told(tmp_path: Any) ->
     owner = make.researcher("anna")
     file = tmp_path / "texts.csv"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
-    options = {"benchmark": "hers", "preset": "clues", "shots": [10], "test": 4, "splits": 1}
+    options = {"benchmark": "hers", "few_shot": 2, "zero_shot": 0}
     with pytest.raises(CommandError, match="“nobody”"):
         call_command("sample_episodes", str(file), owner="nobody", **options)
     assert not Benchmark.objects.exists()

@@ -1,8 +1,11 @@
 """Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, QuerySet
@@ -12,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.admin.forms import ImportForm
+from annotation.admin.forms import ColumnsForm, ImportForm
 from annotation.admin.pages import (
     CONFIRM,
     MembersAdmin,
@@ -23,22 +26,35 @@ from annotation.admin.pages import (
     to_row,
 )
 from annotation.admin.sample_form import TaskForm, is_held
+from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
-from annotation.benchmarks.correcting import correct_gold, delete_benchmark, kept_sentence, uses_of
+from annotation.benchmarks.correcting import (
+    Given,
+    correct_gold,
+    delete_benchmark,
+    kept_sentence,
+    uses_of,
+)
+from annotation.benchmarks.formats.tables import first_rows
+from annotation.benchmarks.proposing import Proposals, proposals_of
 from annotation.jobs.queue import enqueue
-from annotation.kinds import gold_in_force
+from annotation.kinds import gold_in_force, in_full
 from annotation.models import (
     Benchmark,
     Example,
     Gold,
     ItemSet,
+    Job,
     Task,
     Upload,
 )
 from annotation.models.errors import Refusal
-from annotation.studies.forms import GoldForm, written
+from annotation.studies.forms import SEPARATOR, GoldForm, written
 
 TO_TRY = "One to try"
+PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
+# In the session: a table whose columns are looked at first, and the arguments of its job.
+UPLOADED = "uploaded_table"
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", ItemSet, Example)
@@ -67,11 +83,17 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.import_page)
-        return [path("import/", view, name="annotation_benchmark_import"), *super().get_urls()]
+        pages = {"import": self.import_page, "columns": self.columns_page}
+        return [
+            *(
+                path(f"{name}/", self.admin_site.admin_view(page), name=f"{PREFIX}_{name}")
+                for name, page in pages.items()
+            ),
+            *super().get_urls(),
+        ]
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
-        """A zip file in, a job out."""
+        """A file in, a job out; of a table after a look at its columns."""
         if not request.user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         initial = {"name": request.GET.get("name", "")}
@@ -79,14 +101,41 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
             request.POST or None, request.FILES or None, initial=initial, user=request.user
         )
         if request.method == "POST" and form.is_valid():
-            file, name = form.cleaned_data["file"], form.cleaned_data["name"]
+            file = form.cleaned_data["file"]
             with transaction.atomic():
-                upload = Upload.objects.create(name=file.name[:300], data=file.read())
-                arguments = {"name": name}
-                job = enqueue("import_benchmark", arguments, upload=upload, author=request.user)
-            return to_row(job)
+                upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+                if not upload.name.lower().endswith(TABLES):
+                    return to_row(_enqueue(form.arguments, upload, request.user))
+            request.session[UPLOADED] = [upload.pk, form.arguments]
+            return HttpResponseRedirect("../columns/")
         title = "Import a benchmark"
-        return self.show_page(request, "admin/annotation/import.html", title=title, form=form)
+        return self.show_page(request, IMPORT, title=title, form=form)
+
+    def columns_page(self, request: ResearcherRequest) -> HttpResponse:
+        if not request.user.has_perm("annotation.add_benchmark"):
+            raise PermissionDenied
+        pk, arguments = request.session.get(UPLOADED, (0, {}))
+        upload = Upload.objects.filter(pk=pk).first()
+        if upload is None:
+            return HttpResponseRedirect("../import/")
+        try:
+            rows = first_rows(bytes(upload.data), upload.name, arguments["encoding"])
+        except Refusal as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect("../import/")
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        form = ColumnsForm(request.POST or None, names=names)
+        if request.method == "POST" and form.is_valid():
+            del request.session[UPLOADED]
+            columns = {**arguments, "columns": form.columns}
+            return to_row(_enqueue(columns, upload, request.user))
+        cells = [[row.get(name, "") for name in names] for row in rows]
+        about: dict[str, Any] = {
+            "title": f"Columns of {upload.name}",
+            "names": names,
+            "rows": cells,
+        }
+        return self.show_page(request, IMPORT, form=form, **about)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Benchmark]:
         counts = {
@@ -145,6 +194,10 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         }
 
 
+def _enqueue(arguments: dict[str, Any], upload: Upload, author: User) -> Job:
+    return enqueue("import_benchmark", arguments, upload=upload, author=author)
+
+
 def _warnings(task: Task) -> int:
     return sum(finding.get("severity") == "warning" for finding in task.audit)
 
@@ -161,6 +214,7 @@ class TaskAdmin(OwnedAdmin[Task]):
     list_select_related = ("benchmark",)
     search_fields = ("slug", "name", "title")
     actions = None
+    pages = {"proposed": ("annotation.add_goldversion", Right.SET_UP)}
     fieldsets = [
         (
             None,
@@ -216,14 +270,43 @@ class TaskAdmin(OwnedAdmin[Task]):
 
     warning_count = shown("Warnings", _warnings)
 
+    def proposed_page(self, request: ResearcherRequest, task: Task) -> HttpResponse:
+        """The corrections that the file proposes, to be taken together."""
+        found = proposals_of(task)
+        corrections: dict[int | str, Given] = {
+            example.pk: given for example, given in found.takeable.items()
+        }
+        reason = "proposed in the benchmark's file"
+        take = partial(correct_gold, task, corrections, author=request.user, reason=reason)
+        return self.confirm(
+            request,
+            task,
+            take,
+            done="The gold is corrected: people and runs are scored again by the new version.",
+            title=f"Corrections that the file of {task} proposes",
+            sentences=_told(found),
+            button=f"Take these {len(found.takeable)}",
+        )
+
     def about(self, request: HttpRequest, row: Task) -> dict[str, Any]:
         return {
+            "proposed": row.examples.exclude(proposed="").count(),
             "is_held": is_held(row),
             "item_sets": row.item_sets.annotate(size=Count("items")),
             "chains": chains(row),
             "findings": row.audit,
             "gold_versions": row.gold_versions.select_related("author"),
         }
+
+
+def _told(found: Proposals) -> Iterator[str]:
+    for example, alternatives in found.takeable.items():
+        before = " or ".join(written(_latest_gold(example)).split(f"\n{SEPARATOR}\n"))
+        after = " or ".join(text for texts in alternatives for text in in_full(texts, example))
+        yield f"{example.identity.partition(':')[2]}: {after}, in place of {before}"
+    for example in found.others:
+        name = example.identity.partition(":")[2]
+        yield f"{name}: “{example.proposed}” names no option, so it is not taken."
 
 
 class TaskContentAdmin(ViewOnlyAdmin[_Content]):

@@ -1,7 +1,7 @@
 """The forms of the researcher's admin: each rejects bad input with a sentence."""
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,8 +9,11 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
 from annotation.access.rights import check_may_import
+from annotation.benchmarks.archives import TABLES
+from annotation.benchmarks.formats.tables import SEVERAL, USUAL, as_list, usual_columns
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.errors import Refusal
 from annotation.studies.lifecycle import NO_REASON
@@ -245,11 +248,21 @@ class ImportForm(forms.Form):
         help_text="Such as clues. If there is one, its tasks are updated and new ones added.",
     )
     file = forms.FileField(
-        label="Zip file",
-        help_text="In CLUES layout: a folder for every task, with <stem>_test.jsonl and "
+        label="File",
+        help_text="A table of questions (CSV, TSV, JSON, JSON lines, Parquet); or a zip of tables, "
+        "one task a file, or in CLUES layout: a folder for every task, with <stem>_test.jsonl and "
         "<stem>_train_<shots>_<split>.jsonl.",
-        widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
+        widget=forms.FileInput(attrs={"accept": ",".join((".zip", ".eval", *TABLES))}),
     )
+    encoding = forms.CharField(required=False, help_text="Only if it is not UTF-8.")
+    shots = forms.RegexField(
+        r"^[\d ]*$",
+        label="Shot sets to draw",
+        required=False,
+        help_text="Such as 10 20 30, out of the labelled part (train) beside the test set in a "
+        "zip: nested, five splits, by label where labels repeat.",
+    )
+    seed = forms.IntegerField(label="Seed of the draw", required=False, min_value=0)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -269,10 +282,46 @@ class ImportForm(forms.Form):
         if file.size > most:
             sentence = "The file is larger than %(most)d MB: leave some tasks out."
             raise ValidationError(sentence % {"most": most // 1_000_000})
-        if not zipfile.is_zipfile(file):
-            raise ValidationError("This is not a zip file: pack the tasks' folders into one.")
+        if not file.name.lower().endswith(TABLES) and not zipfile.is_zipfile(file):
+            raise ValidationError("This is neither a zip file nor a table.")
         file.seek(0)
         return file
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of the job."""
+        data = self.cleaned_data
+        shots = [int(number) for number in data["shots"].split()]
+        draw = {"draw": {"shots": shots, "seed": data["seed"] or 0}} if shots else {}
+        return {"name": data["name"], "encoding": data["encoding"], **draw}
+
+
+class ColumnsForm(forms.Form):
+    """Which columns of a table hold what."""
+
+    def __init__(self, data: QueryDict | None, *, names: Sequence[str]) -> None:
+        found = usual_columns(names)
+        super().__init__(data)
+        choices = [(name, name) for name in names]
+        for field in USUAL:
+            given = found.get(field, "")
+            if field in SEVERAL:
+                size = forms.SelectMultiple(attrs={"size": min(len(names), 8)})
+                self.fields[field] = forms.MultipleChoiceField(
+                    choices=choices, required=False, widget=size, initial=as_list(given)
+                )
+            else:
+                self.fields[field] = forms.ChoiceField(
+                    choices=[("", "none"), *choices], required=False, initial=given
+                )
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """As a task's file names them; empty where there is none, whatever its usual name."""
+        chosen: dict[str, Any] = dict(self.cleaned_data)
+        if len(chosen["options"]) == 1:
+            chosen["options"] = chosen["options"][0]
+        return chosen
 
 
 class MorePlacesForm(forms.Form):

@@ -34,42 +34,72 @@ UNREADABLE = (
     lzma.LZMAError,
 )
 
+# What may come as one file alone.
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+
 Source = Path | BinaryIO
 
 
 @contextmanager
-def open_files(source: Source) -> Iterator["Files"]:
-    """The files of a folder, or of a zip archive given as a path or an open binary file."""
-    if isinstance(source, Path) and source.is_dir():
-        yield FolderFiles(source)
+def open_files(source: Source, name: str = "") -> Iterator["Files"]:
+    """The files of a folder, or of a zip archive or one table given as a path or, with its name, as
+    an open binary file."""
+    if isinstance(source, Path):
+        name = source.name
+        if source.is_dir():
+            yield FolderFiles(source)
+            return
+        if not source.exists():
+            raise BadInput(f"{source} does not exist; name a folder, a zip file or a table.")
+    if name.lower().endswith(TABLES):
+        yield OneFile(source, name)
         return
-    if isinstance(source, Path) and not source.exists():
-        raise BadInput(f"{source} does not exist; name a folder or a zip file.")
     try:
         archive = zipfile.ZipFile(source)
     except UNREADABLE as error:
-        name = source if isinstance(source, Path) else "The uploaded file"
-        raise BadInput(f"{name} is neither a folder nor a readable zip file.") from error
+        called = source if isinstance(source, Path) else "The uploaded file"
+        raise BadInput(f"{called} is neither a folder nor a readable zip file.") from error
     with archive:
-        yield ZipFiles(archive)
+        yield ZipFiles(archive, PurePosixPath(name).stem)
+
+
+class OneFile:
+    def __init__(self, source: Source, name: str) -> None:
+        self._source = source
+        self.names = (name,)
+        # What a file that is named for a part of a benchmark alone is a part of.
+        self.title = source.resolve().parent.name if isinstance(source, Path) else "task"
+
+    def read(self, name: str) -> bytes:
+        if not isinstance(self._source, Path):
+            return self._source.read()
+        return read_file(self._source, name)
+
+
+def read_file(path: Path, name: str = "") -> bytes:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInput(f"{name or path} is larger than {MOST_BYTES // 1_000_000} MB.")
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{name or path} cannot be read: {error.strerror}.") from error
 
 
 class FolderFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.title = folder.resolve().name
         paths = [p for depth in range(1, DEEPEST + 1) for p in folder.glob("/".join("*" * depth))]
         self.names = tuple(sorted(p.relative_to(folder).as_posix() for p in paths if p.is_file()))
 
     def read(self, name: str) -> bytes:
-        try:
-            return (self._folder / name).read_bytes()
-        except OSError as error:
-            raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
+        return read_file(self._folder / name, name)
 
 
 class ZipFiles:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, title: str) -> None:
         self._archive = archive
+        self.title = title
         self._left = MOST_BYTES
         entries = archive.infolist()
         check_entries(entries)
@@ -89,7 +119,7 @@ class ZipFiles:
         return data
 
 
-Files = FolderFiles | ZipFiles
+Files = FolderFiles | ZipFiles | OneFile
 """Named files; a name is a relative path with slashes."""
 
 

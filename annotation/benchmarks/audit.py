@@ -11,7 +11,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -273,14 +273,26 @@ READER_MESSAGES = {
         "gold counts."
     ),
     "empty_context": "Rows with an empty context, or an empty part of one: {count}.",
+    "unused_columns": "Columns that are not used: {count}.",
+    "columns": "Columns, as they were found.",
+    "not_drawn": "Parts that no shot sets were drawn from: {count}.",
 }
+# They say what was done, and are no reason for doubt.
+PLAIN = ("unused_columns", "columns", "not_drawn")
 
 
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:
     material = Material(task)
     findings = [check(material) for check in CHECKS]
-    read = [warning(code, READER_MESSAGES[code], cases) for code, cases in (notes or {}).items()]
+    read = [_read_finding(code, cases) for code, cases in (notes or {}).items()]
     return [finding for finding in (*read, *findings) if finding]
+
+
+def _read_finding(code: str, cases: Sequence[str]) -> Finding | None:
+    told = warning(code, READER_MESSAGES[code], cases)
+    if told is None or code not in PLAIN:
+        return told
+    return replace(told, severity=NOTE, examples=(shortened("; ".join(cases)),))
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:

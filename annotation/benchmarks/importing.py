@@ -8,7 +8,7 @@ works with yet. What a started study holds is never touched.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -16,16 +16,17 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 
 from annotation.access.rights import check_may_import, make_owner
 from annotation.benchmarks.archives import Source, open_files
 from annotation.benchmarks.correcting import CONTENT
-from annotation.benchmarks.formats.clues import read_benchmark
 from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of
+from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, slug_of
+from annotation.benchmarks.formats.reading import read_benchmark
 from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, exposure_key_for, new_task
 from annotation.jobs import queue
 from annotation.jobs.queue import ROWS_AT_ONCE, write
@@ -36,6 +37,7 @@ from annotation.models import (
     Job,
     Study,
     Task,
+    Upload,
 )
 from annotation.models.errors import BadInput
 
@@ -70,8 +72,13 @@ def import_benchmark(
     tasks: Collection[str] | None = None,
     progress: Progress | None = None,
     owner: User | None = None,
+    encoding: str = "",
+    draw: Draw | None = None,
+    columns: Mapping[str, Any] | None = None,
+    file_name: str = "",
 ) -> ImportReport:
-    """Import a folder or zip in CLUES layout, or only some of its tasks by their slugs.
+    """Import a folder or zip in CLUES layout or of tables, or one table (an open one by its
+    `file_name`), or only some of its tasks by their slugs.
 
     A new benchmark is the owner's. Raises BadInput for what cannot be read, Frozen where a started
     study would change.
@@ -79,8 +86,9 @@ def import_benchmark(
     """
     check_names(name)
     report_progress = progress or (lambda done, total, message: None)
-    with open_files(source) as files:
-        read, ignored = read_benchmark(files, tasks, report_progress)
+    with open_files(source, file_name) as files:
+        how: dict[str, Any] = {"encoding": encoding, "draw": draw, "columns": columns}
+        read, ignored = read_benchmark(files, tasks, report_progress, **how)
     count = len(read)
     tell = queue.now_and_then(lambda: report_progress(count, count, "Storing"), TELLS_EVERY_S)
     tell()
@@ -90,16 +98,23 @@ def import_benchmark(
 
 @queue.runs("import_benchmark")
 def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments: name, and tasks (slugs; all if left out). The upload is the zip file."""
+    """Arguments: name, tasks (slugs; all if left out), encoding, columns, and draw (shots,
+    splits and seed).
+    The upload is the zip file or table."""
     if job.upload is None:
         raise BadInput("The uploaded file is no longer there; upload it again.")
     if job.author is not None:
         check_may_import(job.arguments["name"], job.author)
+    draw = job.arguments.get("draw")
     report = import_benchmark(
         BytesIO(job.upload.data),
         name=job.arguments["name"],
         owner=job.author,
         tasks=job.arguments.get("tasks"),
+        encoding=job.arguments.get("encoding", ""),
+        draw=Draw(**draw) if draw else None,
+        columns=job.arguments.get("columns"),
+        file_name=job.upload.name,
         progress=progress,
     )
     return report.as_json()
@@ -195,7 +210,8 @@ def publish(task: Task, into: Benchmark) -> None:
 
 
 def remove_abandoned(*, at: datetime) -> None:
-    """What imports that were killed have left behind."""
+    """What imports that were killed have left behind, and files that were never imported."""
+    Upload.objects.filter(job=None, created_at__lt=at - ABANDONED_AFTER).delete()
     for staged in Benchmark.every.filter(is_staged=True, created_at__lt=at - ABANDONED_AFTER):
         remove(staged)
 

@@ -1,4 +1,4 @@
-"""Sampling: few-shot episodes, or nested shot sets, from one labelled data set.
+"""Sampling: few-shot episodes from one labelled data set.
 
 What was drawn is a task of its own with its item sets, and keeps the parameters, the seed and the
 checksum of it all: sampling it again, on any machine, gives the same or an error.
@@ -27,24 +27,18 @@ from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core
 from scoring.core.episodes import (
-    CLUES,
     FLEX_CLASS,
     FLEX_DOMAIN_AND_TASK,
-    Draws,
     Episode,
     EpisodeRules,
-    NestedRules,
-    ShotSet,
 )
-
-Rules = EpisodeRules | NestedRules
 
 
 @dataclass(frozen=True)
 class Preset:
     """A published configuration; classes is how many the data set has, if that is fixed."""
 
-    rules: Rules
+    rules: EpisodeRules
     transfer: str = ""
     classes: int | None = None
 
@@ -83,7 +77,6 @@ PRESETS: dict[str, Preset] = {
     "bansal-4": _replicated(4),
     "bansal-8": _replicated(8),
     "bansal-16": _replicated(16),
-    "clues": Preset(CLUES),
 }
 
 
@@ -93,11 +86,10 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
+def changed(rules: EpisodeRules, changes: dict[str, Any]) -> EpisodeRules:
     fields = asdict(rules)
     if unknown := [name for name in changes if name not in fields]:
-        kind = "nested sets" if isinstance(rules, NestedRules) else "episodes"
-        raise BadInput(f"“{unknown[0]}” is no parameter of {kind}; leave it out.")
+        raise BadInput(f"“{unknown[0]}” is no parameter of episodes; leave it out.")
     with _refusing():
         return replace(rules, **changes)
 
@@ -127,7 +119,7 @@ def labelled_task(task: Task) -> LabelledData:
 def sample(
     data: LabelledData,
     *,
-    rules: Rules,
+    rules: EpisodeRules,
     seed: int,
     benchmark: str,
     task: str,
@@ -144,13 +136,13 @@ def sample(
     check_names(benchmark, task)
     drawn = _drawn(data, rules, seed, expected)
     record: dict[str, Any] = {
-        "kind": "nested" if isinstance(rules, NestedRules) else "episodes",
+        "kind": "episodes",
         # As JSON returns it, so that it can be compared.
         "parameters": json.loads(json.dumps(asdict(rules))),
         "seed": seed,
         "checksum": core.checksum(drawn),
     }
-    sets = _read_sets(data, drawn, seed)
+    sets = _read_sets(data, drawn)
 
     def read() -> list[ReadTask]:
         _check_same(Task.objects.filter(benchmark__name=benchmark, slug=task).first(), record)
@@ -162,17 +154,11 @@ def sample(
     return report, record["checksum"], len(sets)
 
 
-def _drawn(
-    data: LabelledData, rules: Rules, seed: int, expected: str
-) -> list[Episode] | list[ShotSet]:
+def _drawn(data: LabelledData, rules: EpisodeRules, seed: int, expected: str) -> list[Episode]:
     if seed < 0:
         raise BadInput(f"The seed is {seed}; it must be a whole number from 0.")
-    drawn: list[Episode] | list[ShotSet]
     with _refusing(f"{data.file}: "):
-        if isinstance(rules, NestedRules):
-            drawn = core.sample_nested_sets(data.labels, rules, seed=seed)
-        else:
-            drawn = core.sample_episodes(data.labels, rules, seed=seed)
+        drawn = core.sample_episodes(data.labels, rules, seed=seed)
     if expected:
         with _refusing():
             core.verify_checksum(drawn, expected)
@@ -208,18 +194,9 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
         )
 
 
-def _read_sets(
-    data: LabelledData, drawn: Sequence[Episode] | Sequence[ShotSet], seed: int
-) -> list[ReadSet]:
+def _read_sets(data: LabelledData, drawn: Sequence[Episode]) -> list[ReadSet]:
     known = {example.content_hash: example for example in data.examples}
-    labels = Draws(seed, "labels").shuffled(sorted(set(data.labels.values())))
-    sets: list[ReadSet] = []
-    for unit in drawn:
-        if isinstance(unit, Episode):
-            sets += _sets_of_episode(unit, known, data.file)
-        else:
-            sets.append(_shot_set(unit, known, data.file, labels))
-    return sets
+    return [one for episode in drawn for one in _sets_of_episode(episode, known, data.file)]
 
 
 def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str) -> list[ReadSet]:
@@ -234,23 +211,4 @@ def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str)
     )
     return episode_sets(
         number=episode.number, labels=episode.labels, training=training, test=test, file=file
-    )
-
-
-def _shot_set(
-    shot_set: ShotSet, known: dict[str, ReadExample], file: str, labels: Sequence[str]
-) -> ReadSet:
-    is_test = shot_set.split == 0
-    role = Role.TEST if is_test else Role.TRAINING
-    return ReadSet(
-        name="test" if is_test else f"train-{shot_set.shots}-{shot_set.split}",
-        role=role,
-        file=file,
-        examples=[
-            replace(known[content], role=role, source_id=content[:16])
-            for content in shot_set.examples
-        ],
-        choices=list(labels),
-        shots=None if is_test else shot_set.shots,
-        split=None if is_test else shot_set.split,
     )

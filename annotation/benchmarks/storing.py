@@ -34,6 +34,8 @@ IMPORT_REASON = "import"
 FILLED_IF_EMPTY = ("name", "title", "description")
 # What an example holds, as it was read.
 CONTENT = ("content_hash", "context_hash", "context", "question", "candidates", "options")
+# What nobody is shown, and no gold follows from.
+ASIDE = ("groups", "proposed")
 ELSEWHERE = "import it as another benchmark (--name)."
 
 Tell = Callable[[], None]
@@ -75,7 +77,7 @@ class TaskPlan:
         self.examples = {example.identity: example for example in task.examples.all()}
         self.changed = list(self._changed_examples())
         self.new = [
-            _copy(row, Example(task=task, identity=name), CONTENT)
+            _copy(row, Example(task=task, identity=name), (*CONTENT, *ASIDE))
             for name, row in self.rows.items()
             if name not in self.examples
         ]
@@ -94,7 +96,7 @@ class TaskPlan:
         if fields:
             write(lambda: task.save(update_fields=list(fields)))
         store(self.new, tell)
-        changed = partial(Example.objects.bulk_update, self.changed, CONTENT)
+        changed = partial(Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
         write(partial(changed, batch_size=ROWS_AT_ONCE))
         self._store_golds(tell)
         self._store_sets(tell)
@@ -146,9 +148,15 @@ class TaskPlan:
     def _changed_examples(self) -> Iterator[Example]:
         for name, row in self.rows.items():
             example = self.examples.get(name)
-            if example is not None and example.content_hash != row.content_hash:
+            if example is None:
+                continue
+            if example.content_hash != row.content_hash:
                 self._check_free(example, row, "its context or question has changed")
-                yield _copy(row, example, CONTENT)
+            elif example.groups == row.groups and example.proposed == row.proposed:
+                continue
+            elif example.groups != row.groups:
+                self._check_free(example, row, "its groups have changed")
+            yield _copy(row, example, (*CONTENT, *ASIDE))
 
     def _new_golds(self) -> Iterator[Gold]:
         """Gold that is new or differs from the last import.

@@ -154,6 +154,11 @@ def asked(example: Example, labels: Texts) -> AskedExample:
     return AskedExample(example.context, example.candidates, labels, example.options)
 
 
+def in_full(answer: Texts, example: Example) -> list[str]:
+    """An answer to an example, or its gold, as it reads to whoever looks at it."""
+    return answer_kind(example.task.kind).in_full(answer, asked(example, ()))
+
+
 # The alternatives of each test example's gold, as S1 compares them.
 Golds = Sequence[Sequence[Texts]]
 

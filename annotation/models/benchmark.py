@@ -197,6 +197,11 @@ class Example(models.Model):
     options = models.JSONField(
         default=list, blank=True, help_text="Those of this example alone, in the file's order."
     )
+    groups = models.JSONField(
+        default=dict, blank=True, help_text="Such as its subject; annotators are not shown them."
+    )
+    # The gold that the file proposes instead, as it is written: benchmarks/proposing.py.
+    proposed = models.TextField(default="", blank=True)
 
     class Meta:
         ordering = ["id"]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest, resume_link, study_link
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
-from annotation.kinds import answer_kind, answer_score, asked, gold_in_force
+from annotation.kinds import answer_score, gold_in_force, in_full
 from annotation.models import CHECK, Assignment, Item, Judgement, Outcome, Role, Study
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
@@ -191,11 +191,6 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         yield exclusion.created_at, f"excluded: {exclusion.reason}"
 
 
-def _in_full(given: Judgement) -> list[str]:
-    kind = answer_kind(given.example.task.kind)
-    return kind.in_full(given.answer, asked(given.example, ()))
-
-
 def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
     """`scored` only after the end, and for those who may see the gold: S1 in percent at the gold
     that the study started with."""
@@ -210,7 +205,7 @@ def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
             "part": _PARTS[one.role],
             "item": names.get(one.example_id, ""),
             "example_id": one.example_id,
-            "texts": ", ".join(_in_full(one)) or "none",
+            "texts": ", ".join(in_full(one.answer, one.example)) or "none",
             "seconds": (one.submitted_at - one.shown_at).total_seconds(),
             "score": scores.get(one.example_id),
             "pastes": one.pastes or 0,

@@ -1,12 +1,12 @@
 """Sampling few-shot problems from one labelled data set, and scoring them.
 
-Episodes follow FLEX (Bragg et al. 2021, section 4.3), nested shot sets follow CLUES (Mukherjee et
-al. 2021, section 3). Every draw comes from one stored seed. An episode's draws depend only on the
-seed, its kind and its number within the kind, so more episodes never change earlier ones.
+Episodes follow FLEX (Bragg et al. 2021, section 4.3). Every draw comes from one stored seed. An
+episode's draws depend only on the seed, its kind and its number within the kind, so more episodes
+never change earlier ones.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from math import floor
@@ -91,26 +91,8 @@ class EpisodeRules:
             raise ValueError("The test part takes some share of a class, at least one example.")
 
 
-@dataclass(frozen=True)
-class NestedRules:
-    """How nested shot sets are drawn; the defaults are CLUES's.
-
-    shots: the sizes of a split's sets, each a part of the next. splits: how many runs of them.
-    test: the size of the one test set.
-    """
-
-    shots: tuple[int, ...] = (10, 20, 30)
-    splits: int = 5
-    test: int = 200
-
-    def __post_init__(self) -> None:
-        if not self.shots or min(self.shots) < 1 or self.splits < 1 or self.test < 1:
-            raise ValueError("Nested sets need at least one size, one split and one test example.")
-
-
 FLEX_DOMAIN_AND_TASK = EpisodeRules()
 FLEX_CLASS = EpisodeRules(classes_transfer=True)
-CLUES = NestedRules()
 
 
 @dataclass(frozen=True)
@@ -124,15 +106,6 @@ class Episode:
     labels: tuple[str, ...]
     training: tuple[str, ...]
     test: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ShotSet:
-    """The first `shots` examples of a split; split 0 with shots 0 is the test set."""
-
-    split: int
-    shots: int
-    examples: tuple[str, ...]
 
 
 def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int) -> list[Episode]:
@@ -151,33 +124,14 @@ def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int
     ]
 
 
-def sample_nested_sets(ids: Iterable[str], rules: NestedRules, *, seed: int) -> list[ShotSet]:
-    """The test set, then for every split its nested shot sets, none of which touches the test set.
-
-    ids are of examples, or of contexts where shots count those. Raises ValueError when there are
-    too few of them.
-    """
-    known = sorted(set(ids))
-    needed = rules.test + max(rules.shots)
-    if len(known) < needed:
-        raise ValueError(f"There are {len(known)} examples; these sets need {needed}.")
-    order = Draws(seed, "test").shuffled(known)
-    test, pool = order[: rules.test], sorted(order[rules.test :])
-    sets = [ShotSet(0, 0, tuple(test))]
-    for split in range(1, rules.splits + 1):
-        chain = Draws(seed, "split", split).sample(pool, max(rules.shots))
-        sets += [ShotSet(split, k, tuple(chain[:k])) for k in sorted(set(rules.shots))]
-    return sets
-
-
-def checksum(sampled: Sequence[Episode] | Sequence[ShotSet]) -> str:
+def checksum(sampled: Sequence[Episode]) -> str:
     """SHA-256 over everything that was sampled, in order: labels and ids, so let ids follow the
     content if that may change."""
     text = json.dumps([asdict(one) for one in sampled], ensure_ascii=False, sort_keys=True)
     return sha256(text.encode()).hexdigest()
 
 
-def verify_checksum(sampled: Sequence[Episode] | Sequence[ShotSet], expected: str) -> None:
+def verify_checksum(sampled: Sequence[Episode], expected: str) -> None:
     """Raise ValueError unless these are what the checksum was taken over."""
     found = checksum(sampled)
     if found != expected:

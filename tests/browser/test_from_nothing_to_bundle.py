@@ -152,7 +152,7 @@ def desk(page: Page, live_server: LiveServer, tmp_path: Path) -> Desk:
 def imports(desk: Desk, file: Path) -> None:
     desk.follows("Import a benchmark")
     desk.page.get_by_label("Name").fill("harbours")
-    desk.page.get_by_label("Zip file").set_input_files(file)
+    desk.page.get_by_label("File").set_input_files(file)
     desk.presses("Import")
     desk.follows("To the benchmark")
     expect(desk.page.get_by_text("SST-2").first).to_be_visible()

@@ -73,6 +73,14 @@ def save_episodes(folder: Path) -> None:
     halves = [dict(list(answers.items())[half::2]) for half in (0, 1)]
     for number, half in enumerate(halves, start=1):
         (folder / f"part-{number}.json").write_text(json.dumps(half))
+    (folder / "mmlu-redux").mkdir()
+    table = "question,choices,answer\nIt’s which?,\"['x', 'y']\",1\n"
+    (folder / "mmlu-redux" / "virology.csv").write_text(table, encoding="mac_roman")
+    (folder / "gsm8k").mkdir()
+    for name in ("test", "train"):
+        sums = [{"question": f"{name} {n} + 1?", "answer": f"#### {n + 1}"} for n in range(40)]
+        lines = "".join(f"{json.dumps(line)}\n" for line in sums)
+        (folder / "gsm8k" / f"{name}.jsonl").write_text(lines)
     with (folder / "films.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["text", "label"])

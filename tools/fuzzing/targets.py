@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.benchmarks.archives import open_files
-from annotation.benchmarks.formats.clues import read_task_file
 from annotation.benchmarks.formats.labelled import read_labelled
+from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.benchmarks.importing import import_benchmark, import_episodes
 from annotation.kinds import answer_kind
 from annotation.models import Assignment, Benchmark, Item, ItemSet, Kind, Role

@@ -1,7 +1,8 @@
 """What a reader of a benchmark format passes to the import, whatever the format."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NoReturn
@@ -13,6 +14,8 @@ from annotation.models.texts import checksum, is_text
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
+# Segment, start and end (exclusive) of each.
+Candidates = tuple[tuple[int, int, int], ...]
 LONGEST_ID = 200
 
 
@@ -25,10 +28,14 @@ class ReadExample:
     source_id: str
     context: tuple[str, ...]
     question: str
-    candidates: tuple[tuple[int, int, int], ...]
+    candidates: Candidates
     alternatives: Alternatives
     # Those of this example alone.
     options: tuple[str, ...] = ()
+    # What it belongs to, such as its subject, by the column's name.
+    groups: Mapping[str, str] = field(default_factory=dict)
+    # The gold that somebody proposes instead, as it is written.
+    proposed: str = ""
     # From 1 on for an example that is known by its content in every set, as one episode may ask
     # what another one taught; above 1 if the content must be told from an equal one.
     copy: int = 0
@@ -72,7 +79,12 @@ class ReadSet:
 
     @cached_property
     def checksum(self) -> str:
-        return checksum([[row.identity, row.content_hash] for row in self.examples])
+        return checksum(
+            [
+                [row.identity, row.content_hash, *([dict(row.groups)] if row.groups else [])]
+                for row in self.examples
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -121,6 +133,8 @@ def episode_sets(
     return [*sets, of_episode(f"episode-{number}-test", Role.TEST, examples=test)]
 
 
+# Columns without which something else would be asked.
+ASKS = re.compile(r"(choice|option|ending|image|figure|picture|audio|video)s?[ _]?\d*", re.I)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -129,13 +143,20 @@ class Record:
     file: str
     line: int
     fields: dict[str, Any]
+    # What is counted: lines, or rows of a file that has no lines.
+    unit: str = "line"
 
     @property
     def where(self) -> str:
-        return f"{self.file}, line {self.line}"
+        return f"{self.file}, {self.unit} {self.line}"
 
     def refuse(self, problem: str) -> NoReturn:
         raise BadInput(f"{self.where}: {problem}")
+
+    def check_unused(self, names: Iterable[str]) -> None:
+        for name in names:
+            if ASKS.fullmatch(name) and self.fields[name] not in (None, "", []):
+                self.refuse(f"“{name}” changes what is asked, but it is not known how to ask it.")
 
     def field(self, name: str) -> Any:
         if name not in self.fields:
@@ -183,23 +204,31 @@ def json_type(value: object) -> str:
     return names.get(type(value), "null")
 
 
-def _read_record(raw: bytes, file: str, number: int) -> Record:
-    where = f"{file}, line {number}"
+def read_json(data: bytes, file: str, line: int = 0) -> Any:
+    """`line`: the one of the file that this is; 0 for the whole file."""
     try:
-        fields = json.loads(raw.decode())
+        return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
+        within = line or data.count(b"\n", 0, error.start) + 1
         raise BadInput(
-            f"{where}: byte {error.start + 1} is not UTF-8; save it as UTF-8."
+            f"{file}, line {within}: byte {error.start + 1} is not UTF-8; save it as UTF-8."
         ) from error
     except json.JSONDecodeError as error:
         raise BadInput(
-            f"{where}: this is not JSON ({error.msg}, column {error.colno}); "
-            "each line must be one JSON object."
+            f"{file}, line {line or error.lineno}: this is not JSON ({error.msg}, column "
+            f"{error.colno})."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{where}: this JSON is too deep, or a number in it too long.") from error
+        raise BadInput(
+            f"{file}, line {line or 1}: this JSON is too deep, or a number in it too long."
+        ) from error
+
+
+def _read_record(raw: bytes, file: str, number: int) -> Record:
+    fields = read_json(raw, file, number)
     if not isinstance(fields, dict):
         raise BadInput(
-            f"{where}: each line must be one JSON object, but this is {json_type(fields)}."
+            f"{file}, line {number}: each line must be one JSON object, but this is "
+            f"{json_type(fields)}."
         )
     return Record(file, number, fields)

@@ -1,26 +1,17 @@
-"""Files of texts with one label each: CSV (or TSV) with a heading, or one JSON object per line.
+"""Tables of texts with one label each.
 
 Several text fields make several segments, such as premise and hypothesis. `id` and `question`
 fields are used if present; all other fields are ignored.
 """
 
-import csv
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 
-from annotation.benchmarks.formats.content import (
-    LONGEST_ID,
-    ReadExample,
-    Record,
-    json_type,
-    read_records,
-)
+from annotation.benchmarks.formats.content import LONGEST_ID, ReadExample, Record, json_type
+from annotation.benchmarks.formats.tables import read_table
 from annotation.models import Role
 from annotation.models.errors import BadInput
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
 DEFAULT_QUESTION = "Which label fits best?"
 
 
@@ -48,9 +39,7 @@ def read_labelled(
 ) -> LabelledData:
     """From these fields; the question is that of rows that have none. Raises BadInput at the first
     row that cannot be used."""
-    suffix = file[file.rfind(".") :].lower()
-    delimiter = DELIMITERS.get(suffix)
-    records = _read_rows(data, file, delimiter) if delimiter else read_records(data, file)
+    records = read_table(data, file)
     labelled = distinct(file, (_read_example(record, texts, label, question) for record in records))
     if not labelled.examples:
         raise BadInput(f"{file} is empty: it needs a heading and one row for each text.")
@@ -91,43 +80,6 @@ def distinct(file: str, examples: Iterator[ReadExample]) -> LabelledData:
                     f"{example.where}, against {same.where}"
                 )
     return LabelledData(file, tuple(first.values()), notes)
-
-
-def _read_rows(data: bytes, file: str, delimiter: str) -> Iterator[Record]:
-    rows = csv.reader(StringIO(_decoded(data, file), newline=""), delimiter=delimiter, strict=True)
-    heading: list[str] = []
-    line = 1
-    try:
-        for row in rows:
-            if not heading:
-                heading = [name.strip() for name in row]
-                if repeated := [name for name, count in Counter(heading).items() if count > 1]:
-                    sentence = f"the heading names “{repeated[0]}” twice."
-                    raise BadInput(f"{file}, line {line}: {sentence}")
-            elif row:
-                yield _as_record(file, line, heading, row)
-            line = rows.line_num + 1
-    except csv.Error as error:
-        raise BadInput(f"{file}, line {line}: this is not CSV ({error}).") from error
-
-
-def _decoded(data: bytes, file: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadInput(
-            f"{file}, line {line}: there is a byte that is not UTF-8; save the file as UTF-8."
-        ) from error
-
-
-def _as_record(file: str, line: int, heading: Sequence[str], row: Sequence[str]) -> Record:
-    if len(row) != len(heading):
-        raise BadInput(
-            f"{file}, line {line}: the row has {len(row)} fields, but the heading names "
-            f"{len(heading)}."
-        )
-    return Record(file, line, dict(zip(heading, row, strict=True)))
 
 
 def _read_example(record: Record, texts: Sequence[str], label: str, question: str) -> ReadExample:

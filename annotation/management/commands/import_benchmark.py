@@ -1,4 +1,4 @@
-"""Import a benchmark in CLUES layout, and print what was found in it."""
+"""Import a benchmark, and print what was found in it."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,8 @@ from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 from django.utils.text import slugify
 
+from annotation.benchmarks.formats.drawing import Draw
+from annotation.benchmarks.formats.layouts import PARTS
 from annotation.benchmarks.importing import import_benchmark
 from annotation.benchmarks.storing import TaskReport
 from annotation.management.arguments import ImportingCommand
@@ -26,7 +28,8 @@ class Command(ImportingCommand):
             "path",
             type=Path,
             help="a folder or zip file with <Folder>/<stem>_test.jsonl and "
-            "<Folder>/<stem>_train_<shots>_<split>.jsonl for every task",
+            "<Folder>/<stem>_train_<shots>_<split>.jsonl for every task; or a table (CSV, TSV, "
+            "JSON, JSON lines, Parquet), or a folder or zip of tables, one task a file",
         )
         parser.add_argument("--name", help="the benchmark's name (default: from the path)")
         parser.add_argument(
@@ -36,13 +39,48 @@ class Command(ImportingCommand):
             help="import only this task, by its slug such as sst2; may be given several times",
         )
 
+        parser.add_argument("--encoding", default="", help="of texts that are not UTF-8")
+        parser.add_argument(
+            "--draw-shots",
+            nargs="+",
+            type=int,
+            default=[],
+            metavar="K",
+            help="draw nested shot sets of these sizes, by label where labels repeat",
+        )
+        parser.add_argument("--splits", type=int, default=5, help="how often they are drawn")
+        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument(
+            "--from",
+            dest="source",
+            type=Path,
+            metavar="FILE",
+            help="what they are drawn from (default: the labelled part beside the test set)",
+        )
+        parser.add_argument(
+            "--draw-test",
+            type=int,
+            default=0,
+            metavar="N",
+            help="draw a test set of N too, where one file holds all labelled rows",
+        )
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
         path = options["path"].resolve()
-        stem = path.stem if path.is_file() else path.name
+        is_part = path.stem.lower() in PARTS
+        stem = path.parent.name if is_part else path.stem if path.is_file() else path.name
         name = options["name"] or slugify(stem)[:80] or "benchmark"
-        report = import_benchmark(options["path"], name=name, tasks=options["task"], owner=owner)
+        given = ("draw_shots", "splits", "seed", "source", "draw_test")
+        draw = Draw(*(options[one] for one in given))
+        report = import_benchmark(
+            options["path"],
+            name=name,
+            tasks=options["task"],
+            owner=owner,
+            encoding=options["encoding"],
+            draw=draw if draw.shots else None,
+        )
         for task in report.tasks:
             for line in _lines(task):
                 self.stdout.write(line)

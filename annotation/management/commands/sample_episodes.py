@@ -1,4 +1,4 @@
-"""Sample few-shot episodes, or nested shot sets, from a labelled data set."""
+"""Sample few-shot episodes from a labelled data set."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from annotation.benchmarks.sampling import (
 from annotation.management.arguments import ImportingCommand
 from annotation.models import Task, Transfer
 from annotation.models.errors import BadInput
-from scoring.core.episodes import EpisodeRules, NestedRules
+from scoring.core.episodes import EpisodeRules
 
 PARAMETERS = {
     "few_shot": "how many few-shot episodes",
@@ -32,16 +32,14 @@ PARAMETERS = {
     "kept": "share of a class's examples that the test part leaves for training",
     "zero_shot_kept": "the same for zero-shot episodes",
     "most_test": "most test examples per class",
-    "splits": "how many runs of nested sets",
-    "test": "size of the test set of nested sets",
 }
 
 
 class Command(ImportingCommand):
     done = "sampled"
     help = (
-        "Sample episodes as FLEX has them, or CLUES's nested shot sets, from a CSV, TSV or JSONL "
-        "file of texts with labels, or from an imported task. Adds one task with its item sets to "
+        "Sample episodes as FLEX has them from a table of texts with labels, or from an imported "
+        "task. Adds one task with its item sets to "
         "a benchmark; running it again changes nothing and prints the same checksum."
     )
 
@@ -64,7 +62,6 @@ class Command(ImportingCommand):
         for name, what in PARAMETERS.items():
             kind = float if name.endswith("kept") else int
             rules.add_argument("--" + name.replace("_", "-"), type=kind, help=what)
-        rules.add_argument("--shots", type=int, nargs="+", help="sizes of nested sets")
         rules.add_argument(
             "--classes-transfer",
             action="store_true",
@@ -132,11 +129,8 @@ def _data(source: Task | None, options: Mapping[str, Any]) -> LabelledData:
 
 
 def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
-    named = {field.name for rules in (EpisodeRules, NestedRules) for field in fields(rules)}
-    given = {name: options[name] for name in named if options[name] is not None}
-    if "shots" in given:
-        given["shots"] = tuple(given["shots"])
-    return given
+    names = [field.name for field in fields(EpisodeRules)]
+    return {name: options[name] for name in names if options[name] is not None}
 
 
 def _fields(source: Task | None, transfer: str) -> dict[str, Any]:

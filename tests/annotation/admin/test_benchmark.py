@@ -58,6 +58,35 @@ def test_imports_a_zip_file_as_a_job(
     assert address(Benchmark.objects.get()) in page
 
 
+def test_imports_a_table_after_a_look_at_its_columns(
+    admin_client: Client,
+    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
+) -> None:
+    table = "question,one,two,right,hard\nWhich?,x,y,y,no\n".encode("utf-16")
+    file = SimpleUploadedFile("towns.csv", table)
+    data = {"name": "towns", "file": file, "encoding": "utf-16"}
+    response = admin_client.post(reverse(IMPORT), data, follow=True)
+    page = response.content.decode()
+    assert "<td>Which?</td>" in page
+    assert '<option value="question" selected>question</option>' in page
+    assert not Job.objects.exists()
+    columns = {"question": "question", "options": ["one", "two"], "answer": "right"}
+    address_of = reverse("admin:annotation_benchmark_columns")
+    with django_capture_on_commit_callbacks(execute=True):
+        admin_client.post(address_of, {**columns, "groups": "hard"})
+    assert Job.objects.get().state == "done"
+    example = Task.objects.get(slug="towns").examples.get()
+    assert (example.options, example.groups) == (["x", "y"], {"hard": "no"})
+    assert not Upload.objects.exists()
+    assert admin_client.get(address_of).status_code == 302
+
+
+def test_says_why_a_table_cannot_be_read(admin_client: Client) -> None:
+    data = {"name": "towns", "file": SimpleUploadedFile("towns.csv", b"question\n\xff\n")}
+    page = admin_client.post(reverse(IMPORT), data, follow=True).content.decode()
+    assert "owns.csv, line 2: byte 10 of the file is not UTF-8" in page
+
+
 def test_shows_why_an_import_failed(
     admin_client: Client,
     django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
@@ -74,7 +103,7 @@ def test_shows_why_an_import_failed(
 @pytest.mark.parametrize(
     ("name", "data", "sentence"),
     [
-        ("clues", b"no zip", "not a zip file"),
+        ("clues", b"no zip", "neither a zip file nor a table"),
         ("clues", b"", "empty"),
         ("", archive(), "required"),
         ("no name", archive(), "letters, numbers, underscores or hyphens"),

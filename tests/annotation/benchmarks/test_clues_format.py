@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from annotation.benchmarks.archives import open_files
-from annotation.benchmarks.formats.clues import find_folders, read_benchmark
 from annotation.benchmarks.formats.content import ReadExample, ReadTask
+from annotation.benchmarks.formats.layouts import find_folders, find_tables
+from annotation.benchmarks.formats.reading import read_benchmark
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.clues_files import choice_row, spans_row, write_rows, write_task
 
@@ -270,7 +271,7 @@ class TestTaskFile:
         ({"id": "1"}, "the id “1” is taken already, in Task/x_test.jsonl, line 1."),
         ({"entities": {}}, "“entities” must be a list, but it is an object"),
         ({"entities": [{"start": 0}]}, "with the numbers start and end"),
-        ({"entities": [{"start": 0, "end": 9}]}, "from 0 to 9 does not lie in the context of 9 "),
+        ({"entities": [{"start": 0, "end": 10}]}, "from 0 to 10 does not lie in the context of 9 "),
         ({"entities": [{"start": 3, "end": 2}]}, "from 3 to 2 does not lie in the context"),
         ({"entities": [], "context": ["Review 2."]}, None),
         ({"entities": [{"start": 0, "end": 1}]}, "line 1: the task's kind is candidate"),
@@ -330,27 +331,28 @@ class TestLayout:
     def test_looks_beneath_one_top_folder(self) -> None:
         folders, ignored = find_folders(["clues/A/a_test.jsonl", "clues/B/b_test.jsonl"])
         assert [folder.slug for folder in folders] == ["a", "b"]
-        assert folders[0].files == {"a_test.jsonl": "clues/A/a_test.jsonl"}
+        assert [one.files for one in folders[0].sets] == [["clues/A/a_test.jsonl"]]
         assert ignored == []
 
     def test_says_which_files_it_leaves_out(self) -> None:
         names = ["A/a_test.jsonl", "A/a_dev.jsonl", "A/old/a_test.jsonl", "A/notes.txt", "r.jsonl"]
         hidden = ["__MACOSX/A/._a_test.jsonl", ".git/b_test.jsonl"]
         folders, ignored = find_folders(names + hidden)
-        assert [list(folder.files) for folder in folders] == [["a_test.jsonl"]]
+        assert [[one.files for one in folder.sets] for folder in folders] == [[["A/a_test.jsonl"]]]
         assert ignored == ["A/a_dev.jsonl", "A/old/a_test.jsonl", "r.jsonl"]
 
-    @pytest.mark.parametrize("names", [[], ["x_test.jsonl"], ["A/readme.md"]])
-    def test_rejects_a_source_without_folders_of_tasks(self, names: list[str]) -> None:
-        with pytest.raises(BadInput, match="There is no folder here"):
-            find_folders(names)
+    @pytest.mark.parametrize("names", [[], ["A/readme.md"], ["A/task.json"]])
+    def test_rejects_a_source_without_tasks(self, names: list[str]) -> None:
+        assert find_folders(names) == ([], [])
+        with pytest.raises(BadInput, match="There is no table of questions here"):
+            find_tables(names, "mine")
 
     def test_rejects_two_folders_of_one_task(self) -> None:
         with pytest.raises(BadInput, match="SST-2 and sst2 are both the task sst2"):
             find_folders(["SST-2/a_test.jsonl", "sst2/a_test.jsonl"])
 
     def test_rejects_a_folder_without_a_latin_letter(self) -> None:
-        with pytest.raises(BadInput, match="name the folder with letters"):
+        with pytest.raises(BadInput, match="name the task with letters"):
             find_folders(["情感/a_test.jsonl"])
 
     def test_rejects_a_task_without_a_test_file(self, tmp_path: Path) -> None:

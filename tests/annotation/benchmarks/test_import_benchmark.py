@@ -119,10 +119,13 @@ def test_ends_with_status_1_and_no_traceback(
     assert end.value.code == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "nothing does not exist; name a folder or a zip file. Nothing was imported.\n" in err
+    assert (
+        "nothing does not exist; name a folder, a zip file or a table. Nothing was imported.\n"
+        in err
+    )
     assert "Traceback" not in err
 
 
 def test_refuses_a_folder_without_tasks(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="There is no folder here"):
+    with pytest.raises(CommandError, match="There is no table of questions here"):
         run(tmp_path)

@@ -6,8 +6,8 @@ import pytest
 from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import make_batches, possible_batches
-from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
+from annotation.studies.drafting import possible_batches
+from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules
 from tests import make
 from tests.annotation.benchmarks.sampled import RULES, data_set, sampled
 
@@ -123,28 +123,6 @@ def test_shares_the_exposure_key_of_the_data_set_between_samples() -> None:
     assert Task.objects.values("exposure_key").distinct().count() == 1
 
 
-def test_makes_nested_shot_sets_that_are_batches_like_any_other() -> None:
-    rules = NestedRules(shots=(3, 6), splits=2, test=10)
-    sampled(rules=rules)
-    task = Task.objects.get(slug="topics")
-    assert sorted(task.item_sets.values_list("name", flat=True)) == [
-        "test",
-        "train-3-1",
-        "train-3-2",
-        "train-6-1",
-        "train-6-2",
-    ]
-    study = make.study(task.benchmark)
-    made = make_batches(study, tasks=[task], shots=[0, 3, 6], wanted=3)
-    assert {(batch.shots, batch.split, batch.chain) for batch in made} == {
-        (0, None, None),
-        (3, 1, 1),
-        (3, 2, 2),
-        (6, 1, 1),
-        (6, 2, 2),
-    }
-
-
 def test_samples_from_an_imported_task() -> None:
     made = make.task(training=6, tests=30)
     data = labelled_task(made)
@@ -167,7 +145,6 @@ def test_samples_only_where_there_are_labels() -> None:
     ("options", "sentence"),
     [
         ({"rules": PRESETS["flex-class"].rules}, r"texts.csv: There are 3 classes"),
-        ({"rules": NestedRules()}, r"texts.csv: There are 48 examples; these sets need 230"),
         ({"seed": -1}, "The seed is -1"),
         ({"task": "two words"}, "cannot be a name"),
     ],
@@ -187,7 +164,6 @@ def test_has_a_preset_for_every_test_configuration_of_flex() -> None:
     assert preset("flex-trec").classes == 6
     bao: Any = preset("bao-5").rules
     assert bao.least_classes == bao.most_classes == 5
-    assert preset("clues").rules == NestedRules((10, 20, 30), 5, 200)
 
 
 def test_sets_every_parameter_of_a_preset() -> None:

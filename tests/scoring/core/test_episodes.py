@@ -7,15 +7,12 @@ from scipy import stats
 
 from scoring.core.bootstrap import episode_score
 from scoring.core.episodes import (
-    CLUES,
     FLEX_CLASS,
     FLEX_DOMAIN_AND_TASK,
     Episode,
     EpisodeRules,
-    NestedRules,
     checksum,
     sample_episodes,
-    sample_nested_sets,
     verify_checksum,
 )
 
@@ -159,41 +156,6 @@ def test_rejects_a_set_that_changed() -> None:
             verify_checksum(changed, known)
 
 
-def test_samples_nested_sets_as_clues_has_them() -> None:
-    ids = [f"e{k}" for k in range(400)]
-    test, *sets = sample_nested_sets(ids, CLUES, seed=1)
-    assert (test.split, test.shots, len(set(test.examples))) == (0, 0, 200)
-    assert [(s.split, s.shots) for s in sets] == [
-        (split, k) for split in range(1, 6) for k in (10, 20, 30)
-    ]
-    for small, middle, large in zip(sets[::3], sets[1::3], sets[2::3], strict=True):
-        assert large.examples[:10] == small.examples
-        assert large.examples[:20] == middle.examples
-        assert len(set(large.examples)) == 30
-        assert not set(large.examples) & set(test.examples)
-    assert len({s.examples for s in sets}) == 15
-
-
-def test_repeats_nested_sets_from_their_seed() -> None:
-    ids = [f"e{k}" for k in range(60)]
-    rules = NestedRules(shots=(5, 2), splits=2, test=20)
-    found = sample_nested_sets(ids, rules, seed=1)
-    assert found == sample_nested_sets(reversed(ids), rules, seed=1)
-    assert [s.shots for s in found] == [0, 2, 5, 2, 5]
-    more = sample_nested_sets(ids, replace(rules, splits=3), seed=1)
-    assert more[:5] == found
-    verify_checksum(found, checksum(found))
-
-
-def test_takes_each_example_into_a_nested_set_as_often() -> None:
-    ids = [f"e{k:02}" for k in range(30)]
-    rules = NestedRules(shots=(3,), splits=300, test=10)
-    test, *sets = sample_nested_sets(ids, rules, seed=2)
-    counts = Counter(i for s in sets for i in s.examples)
-    assert counts.keys() == set(ids) - set(test.examples)
-    assert stats.chisquare(list(counts.values())).pvalue > 0.001
-
-
 def test_scores_over_episodes() -> None:
     scores = np.random.default_rng(1).normal(0.6, 0.1, 90)
     found = episode_score(scores, rng=np.random.default_rng(2))
@@ -245,13 +207,6 @@ def test_rejects_a_data_set_that_is_too_small(
 def test_rejects_rules_that_no_episode_can_follow(changes: dict) -> None:
     with pytest.raises(ValueError, match=r"between 1|negative|some share"):
         EpisodeRules(**changes)
-
-
-def test_rejects_nested_sets_without_room() -> None:
-    with pytest.raises(ValueError, match="229 examples; these sets need 230"):
-        sample_nested_sets([str(k) for k in range(229)], CLUES, seed=1)
-    with pytest.raises(ValueError, match="at least one size"):
-        NestedRules(shots=())
 
 
 @pytest.mark.parametrize("scores", [[], [0.5, float("nan")], [[0.5]]])

@@ -1,0 +1,157 @@
+"""Which files of a benchmark hold which sets of which tasks, by their names alone: in the layout of
+CLUES, or as tables."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from django.utils.text import slugify
+
+from annotation.benchmarks.archives import TABLES
+from annotation.benchmarks.formats.task_files import TASK_FILE
+from annotation.models import Role
+from annotation.models.errors import BadInput
+
+# Where a folder's slug is not the name used in the literature.
+SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
+TEST_FILE = re.compile(r".*_test\.jsonl")
+SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
+# People are asked the first that there is.
+PARTS = ("test", "validation", "valid", "val", "dev", "train", "auxiliary_train")
+# A table's name: its task, which part of it, and which piece of that part.
+TABLE = re.compile(
+    r"(?P<task>.*?)[-_. ]?(?:(?<![a-z])"
+    rf"(?P<part>{'|'.join(PARTS)}))?"
+    r"(?:-\d{5}-of-\d{5})?",
+    re.I,
+)
+# A log of Inspect, unpacked: its head, and a file for each sample.
+LOG_HEAD, LOG_ROWS = "header.json", "samples"
+
+
+@dataclass(frozen=True)
+class SetFiles:
+    files: Sequence[str]
+    role: str
+    shots: int | None = None
+    split: int | None = None
+    # Read only to draw shot sets from.
+    is_part: bool = False
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    name: str
+    slug: str
+    sets: Sequence[SetFiles]
+    # The name of its task.json, if it has one.
+    own: str
+    is_table: bool = False
+
+
+def find_folders(names: Sequence[str]) -> tuple[list[TaskFiles], list[str]]:
+    """Tasks in CLUES's layout, none where no folder is laid out so:
+
+    <Folder>/<stem>_test.jsonl
+    <Folder>/<stem>_train_<shots>_<split>.jsonl
+    <Folder>/task.json                            (optional)
+    """
+    grouped: dict[str, dict[str, str]] = defaultdict(dict)
+    ignored = []
+    for name, parts in _paths(names, (".jsonl", TASK_FILE)).items():
+        is_read = any(pattern.fullmatch(parts[-1]) for pattern in (TEST_FILE, SHOT_FILE))
+        if len(parts) == 2 and (is_read or parts[1] == TASK_FILE):
+            grouped[parts[0]][parts[1]] = name
+        else:
+            ignored.append(name)
+    if not any(files.keys() - {TASK_FILE} for files in grouped.values()):
+        return [], []
+    return _distinct(_of_folder(folder, files) for folder, files in grouped.items()), ignored
+
+
+def _of_folder(folder: str, files: Mapping[str, str]) -> TaskFiles:
+    names = sorted(files)
+    tests = [files[name] for name in names if TEST_FILE.fullmatch(name)]
+    if len(tests) != 1:
+        raise BadInput(
+            f"{folder}: one file must end in _test.jsonl, "
+            f"but there {'are ' + ' and '.join(tests) if tests else 'is none'}."
+        )
+    shot_files: dict[tuple[int, int], str] = {}
+    for name in names:
+        if numbers := SHOT_FILE.fullmatch(name):
+            other = shot_files.setdefault((int(numbers[1]), int(numbers[2])), files[name])
+            if other != files[name]:
+                raise BadInput(f"{other} and {files[name]} are the same split; keep one of them.")
+    training = [
+        SetFiles([file], Role.TRAINING, *numbers) for numbers, file in sorted(shot_files.items())
+    ]
+    sets = [*training, SetFiles(tests, Role.TEST)]
+    return TaskFiles(folder, _slug(folder), sets, files.get(TASK_FILE, ""))
+
+
+def find_tables(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list[str]]:
+    """Tables, one task a file, named for it; or for its folder, if the file is named for a part
+    alone. `title` names what holds them all."""
+    paths = _paths(names, (*TABLES, TASK_FILE))
+    rows = sorted(name for name, parts in paths.items() if parts[0] == LOG_ROWS)
+    if LOG_HEAD in paths and rows:
+        return [_of_tables(title, {"test": rows}, "")], []
+    parts_of: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, parts in sorted(paths.items()):
+        if parts[-1] == TASK_FILE:
+            continue
+        match = TABLE.fullmatch(PurePosixPath(parts[-1]).stem)
+        assert match is not None  # it fits any name
+        folder = parts[-2] if len(parts) > 1 else title
+        parts_of[match["task"] or folder][(match["part"] or "test").lower()].append(name)
+    if not parts_of:
+        raise BadInput(
+            "There is no table of questions here (CSV, TSV, JSON, JSON lines, Parquet) and no "
+            "folder with a file that ends in _test.jsonl; name the folder that holds them."
+        )
+    own = next((name for name, parts in paths.items() if parts[-1] == TASK_FILE), "")
+    return _distinct(_of_tables(name, parts, own) for name, parts in parts_of.items()), []
+
+
+def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:
+    asked, *others = [part for part in PARTS if part in parts]
+    sets = [SetFiles(parts[part], Role.TRAINING, is_part=part.endswith("train")) for part in others]
+    return TaskFiles(
+        name, _slug(name), [*sets, SetFiles(parts[asked], Role.TEST)], own, is_table=True
+    )
+
+
+def _paths(names: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The parts of the names that count, without the one folder that holds all others."""
+    paths = {
+        name: parts
+        for name in names
+        for parts in [PurePosixPath(name).parts]
+        if name.lower().endswith(endings)
+        and not any(part.startswith((".", "__MACOSX")) for part in parts)
+    }
+    tops = {parts[0] for parts in paths.values()}
+    if len(tops) == 1 and all(len(parts) == 3 for parts in paths.values()):
+        return {name: parts[1:] for name, parts in paths.items()}
+    return paths
+
+
+def _slug(name: str) -> str:
+    slug = slugify(name)[:80]
+    if not slug:
+        raise BadInput(f"{name}: name the task with letters from a to z or digits.")
+    return SLUGS.get(slug, slug)
+
+
+def _distinct(tasks: Iterable[TaskFiles]) -> list[TaskFiles]:
+    by_slug: dict[str, TaskFiles] = {}
+    for task in tasks:
+        other = by_slug.setdefault(task.slug, task)
+        if other is not task:
+            raise BadInput(
+                f"{other.name} and {task.name} are both the task {task.slug}; rename one of them."
+            )
+    return list(by_slug.values())

@@ -1,0 +1,99 @@
+"""A task's own file: what its rows do not say, or say wrongly. The tasks of CLUES are described by
+files of the same form that come with the project."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from annotation.benchmarks.formats import own_options, samples
+from annotation.benchmarks.formats.content import read_json
+from annotation.benchmarks.formats.tables import USUAL
+from annotation.models import Kind, Normalisation, ReferencePolicy
+from annotation.models.benchmark import Direction
+from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
+
+TASK_FILE = "task.json"
+SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
+
+Fields = dict[str, Any]
+# A tolerance: absolute, or of the gold.
+SHARE = re.compile(r"(?=.{1,20}$)(?:\d+|\d*\.\d+)%?")
+
+
+def read_task_file(data: bytes, file: str) -> Fields:
+    fields = read_json(data, file)
+    if not isinstance(fields, dict):
+        raise BadInput(f"{file}, line 1: a task file is one JSON object.")
+    for name, value in fields.items():
+        if name not in FIELDS:
+            raise BadInput(f"{file}: there is no field “{name}”; there are {', '.join(FIELDS)}.")
+        is_good, wanted = FIELDS[name]
+        if not is_good(value):
+            raise BadInput(f"{file}: “{name}” must be {wanted}.")
+    return fields
+
+
+def shipped_description(slug: str) -> Fields:
+    """What comes with the project for this task; empty for a task it does not know."""
+    file = SHIPPED / f"{slug}.json"
+    return read_task_file(file.read_bytes(), file.name) if file.is_file() else {}
+
+
+def _is_text(most: int) -> Callable[[object], bool]:
+    return lambda value: (
+        isinstance(value, str) and bool(value.strip()) and len(value) <= most and is_text(value)
+    )
+
+
+def _is_one_of(values: list[str]) -> Callable[[object], bool]:
+    return lambda value: value in values
+
+
+def _either(values: list[str]) -> str:
+    return f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def _is_label_list(value: object) -> bool:
+    if not isinstance(value, list) or not all(
+        isinstance(label, str) and is_text(label) for label in value
+    ):
+        return False
+    return len(value) >= 2 and "" not in value and len(set(value)) == len(value)
+
+
+def _are_columns(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        field in USUAL and (isinstance(given, str) or _is_list_of_texts(given))
+        for field, given in value.items()
+    )
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "title": (_is_text(200), "a text of at most 200 characters"),
+    "name": (_is_text(80), "a text of at most 80 characters"),
+    "description": (_is_text(100_000), "a text"),
+    "kind": (_is_one_of(Kind.values), _either(Kind.values)),
+    "choices": (_is_label_list, "a list of two or more different labels"),
+    "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
+    "columns": (_are_columns, f"an object that names columns as {_either(list(USUAL))}"),
+    "answer_by": (_is_one_of(list(own_options.WAYS)), _either(list(own_options.WAYS))),
+    "tolerance": (
+        lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
+        "a text such as 0.01, or 1% of the gold",
+    ),
+    "max_spans": (
+        lambda value: value is None or (type(value) is int and 1 <= value <= 1000),
+        "a number from 1 to 1000, or null",
+    ),
+    "language": (_is_text(20), "a language code such as en"),
+    "direction": (_is_one_of(Direction.values), "ltr or rtl"),
+    "reference_policy": (_is_one_of(ReferencePolicy.values), "set or any"),
+    "exposure_key": (_is_text(64), "a text of at most 64 characters"),
+    "sample": (samples.is_sample, samples.WANTED),
+}
