@@ -1,7 +1,7 @@
 """Drafting: many batches at once, from tasks × shots × chains or from episodes; and a study, as a
 plan recommends it, or modelled on one that has started and can no longer be changed."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
@@ -32,6 +32,7 @@ from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
 from scoring.core.episodes import Draws
+from scoring.core.parts import lay_out
 
 # The log names no more batches of one change than this.
 MOST_LOGGED = 20
@@ -209,11 +210,35 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
     if test_set.episode is not None:
         raise BadInput(f"An episode is done as a whole: this one has {len(items)} questions.")
     name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")
+    drawn = Draws(seed, "part", test_set.name).sample(sorted(known), contexts)
+    return _part(test_set, name, [item for item in items if item.example.context_hash in drawn])
+
+
+def cut_into_parts(
+    test_set: ItemSet, contexts: int, viewers: int, *, seed: int = 0
+) -> list[ItemSet]:
+    """One part for each person, of this many contexts with all their questions, each context in so
+    many of them. Repeating it gives the same parts. Raises BadInput where they would not hang
+    together."""
+    items = list(test_set.items.select_related("example").order_by("position"))
+    by_context: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_context[item.example.context_hash].append(item)
+    try:
+        layout = lay_out(list(by_context), min(contexts, len(by_context)), viewers, seed=seed)
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    stem = f"{test_set.name}{PART}{contexts}x{viewers}" + (f"-{seed}" if seed else "")
+    return [
+        _part(test_set, f"{stem}-{number}", [item for one in part for item in by_context[one]])
+        for number, part in enumerate(layout, start=1)
+    ]
+
+
+def _part(test_set: ItemSet, name: str, kept: Sequence[Item]) -> ItemSet:
     present = ItemSet.objects.filter(task=test_set.task, name=name).first()
     if present is not None:
         return present
-    drawn = set(Draws(seed, "part", test_set.name).sample(sorted(known), contexts))
-    kept = [item for item in items if item.example.context_hash in drawn]
     part = ItemSet.objects.create(
         task=test_set.task,
         name=name[:80],
@@ -224,7 +249,7 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
     )
     Item.objects.bulk_create(
         Item(item_set=part, example=item.example, position=position, source_id=item.source_id)
-        for position, item in enumerate(kept)
+        for position, item in enumerate(sorted(kept, key=lambda item: item.position))
     )
     return part
 

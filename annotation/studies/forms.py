@@ -8,8 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.kinds import answer_kind, asked
-from annotation.kinds.choice import letter_of
+from annotation.kinds import in_full
 from annotation.models import Batch, Example, Gold, ItemSet, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
@@ -37,9 +36,8 @@ class GoldForm(forms.Form):
     def __init__(self, *args: Any, example: Example, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if example.options:
-            told = "; ".join(
-                f"{letter_of(number)}. {text}" for number, text in enumerate(example.options)
-            )
+            numbers = map(str, range(len(example.options)))
+            told = "; ".join(in_full(list(numbers), example))
             self.fields["gold"].help_text = (
                 f"The letter of the right option: {told}. A line of --- separates several that "
                 "are right."
@@ -65,9 +63,7 @@ class GoldForm(forms.Form):
 
 
 def written(gold: Gold) -> str:
-    example = gold.example
-    kind, shown = answer_kind(example.task.kind), asked(example, ())
-    alternatives = [kind.in_full(texts, shown) for texts in gold.alternative_texts()]
+    alternatives = [in_full(texts, gold.example) for texts in gold.alternative_texts()]
     return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in alternatives)
 
 
@@ -116,6 +112,14 @@ class BuilderForm(forms.Form):
         required=False,
         min_value=1,
         help_text="A sample of each test set; leave empty for all of it.",
+    )
+    viewers = forms.IntegerField(
+        label="People for each item",
+        required=False,
+        min_value=2,
+        max_value=100,
+        help_text="Hands each test set out in parts of so many items, a part to a person, so that "
+        "each item has so many people; leave empty for the same items for everybody.",
     )
     sample_seed = forms.IntegerField(
         label="Seed of the sample",
@@ -207,6 +211,12 @@ class BuilderForm(forms.Form):
             first, last = int(match[1]), int(match[2] or match[1])
             numbers.update(range(first, last + 1))
         return numbers
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        if data.get("viewers") and not data.get("items"):
+            self.add_error("items", "Say how many items a person gets: a part is that large.")
+        return data
 
     def chosen(self) -> list[Batch]:
         """The batches that are ticked; none is a choice too."""

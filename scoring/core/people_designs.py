@@ -36,8 +36,10 @@ from scoring.core.variance import (
     Floats,
     crossed_spread,
     expected_spread,
+    satterthwaite,
     t_quantile,
     wilson_limits,
+    within,
 )
 
 
@@ -153,6 +155,8 @@ class PeopleDesign:
     widths: tuple[float, ...] = ()
     power: float | None = None
     chances: Chances | None = None
+    # Of a test set in parts: the items of all people together.
+    seen: int | None = None
 
     @property
     def has_too_few(self) -> bool:
@@ -202,6 +206,29 @@ def formula_design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) ->
         df = n - 1
     width = 2 * float(t_quantile(df, aim.level)) * se
     return PeopleDesign(n, m, costs.of(n, m), width, se, df)
+
+
+def parts_design(
+    n: int, items: int, viewers: int, costs: Costs, parts: Components, aim: Aim
+) -> PeopleDesign:
+    """n people on so many items each, of which every one has so many people, with the expected mean
+    squares of the additive fit: V = A/n + I/m + R/(m·viewers), for these items with I/m only for
+    what is left out of them. Raises ValueError where the items have no two people each."""
+    m = min(aim.max_items, n * items // viewers)
+    total = m * viewers
+    if viewers < 2 or total - n - m < 0:
+        raise ValueError("Parts need two people an item, and more answers than people and items.")
+    people = parts.annotator / n + parts.residual / total * (n - 1) / (total - m)
+    among = parts.item / m + parts.residual / total * (m - 1) / (total - n)
+    noise = parts.residual / total * (1 - (n - 1) / (total - m) - (m - 1) / (total - n))
+    if aim.estimand == "these_items":
+        among -= parts.item / aim.max_items
+    variance = max(people + among + noise, people, among)
+    terms = ((people, n - 1), (among, m - 1), (noise, total - n - m + 1))
+    df = float(within(satterthwaite(np.float64(variance), *terms), n - 1, m - 1))
+    se = math.sqrt(variance)
+    width = 2 * float(t_quantile(df, aim.level)) * se
+    return PeopleDesign(n, items, costs.of(n, items), width, se, df, seen=m)
 
 
 def expected_width(design: PeopleDesign, parts: Components, aim: Aim, mean: float) -> float:

@@ -25,6 +25,7 @@ from scoring.core.people_designs import (
     affordable,
     check_plan,
     formula_design,
+    parts_design,
     reaching,
 )
 from scoring.core.variance import Components, Floats
@@ -131,6 +132,7 @@ def plan_people(
     min_items: int = 20,
     level: float = 0.95,
     seed: int = 0,
+    viewers: int | None = None,
 ) -> tuple[PeopleDesign, ...]:
     """For each number of annotators the most items that the budget allows, narrowest first.
 
@@ -144,17 +146,46 @@ def plan_people(
     that are nearly as narrow are simulated (right-or-wrong scores with these components), and
     further ones until a coverage reaches it; only those that do are returned, each with the width
     of its simulated intervals. Empty when the budget buys nothing.
-    Raises ValueError on values outside their range.
+    viewers: people of each item where the test set is handed out in parts; None where everybody
+    answers the same items. The items of a design are those of one person, `seen` those of all.
+    Raises ValueError on values outside their range, and for a coverage of parts.
     """
     costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee)
     parts = Components(annotator_var, item_var, residual_var)
     aim = Aim(estimand, max_items, level)
     check_plan(budget, costs, parts, aim)
     sizes = affordable(budget, costs, max_items, min_annotators, min(min_items, max_items))
+    if viewers is not None:
+        return _in_parts(sizes, viewers, costs, parts, aim, min_coverage)
     designs = [formula_design(n, m, costs, parts, aim) for n, m in sizes]
     if min_coverage is not None:
         designs = list(reaching(min_coverage, designs, parts, aim, seed))
     return tuple(sorted(designs, key=lambda design: design.width))
+
+
+def _in_parts(
+    sizes: Iterator[tuple[int, int]],
+    viewers: int,
+    costs: Costs,
+    parts: Components,
+    aim: Aim,
+    min_coverage: float | None,
+) -> tuple[PeopleDesign, ...]:
+    """Nobody gets more items than the test set needs."""
+    if min_coverage is not None:
+        raise ValueError("The coverage of parts is not simulated: leave min_coverage out.")
+    enough = ((n, min(items, -(-aim.max_items * viewers // n))) for n, items in sizes)
+    designs = [
+        parts_design(n, items, viewers, costs, parts, aim)
+        for n, items in enough
+        for seen in [min(aim.max_items, n * items // viewers)]
+        if viewers <= n < seen * (viewers - 1) and seen >= LEAST_PARTED
+    ]
+    return tuple(sorted(designs, key=lambda design: design.width))
+
+
+LEAST_PARTED = 20
+"""Items that all people of a test set in parts meet together, at least."""
 
 
 SHARING = 40

@@ -19,6 +19,7 @@ from scoring.core.people_designs import (
     ScoreModel,
     expected_width,
     formula_design,
+    parts_design,
     recommended,
     simulated_design,
     with_chances,
@@ -111,9 +112,14 @@ class Assumptions:
         return max(LEAST_ANNOTATORS, self.splits)
 
 
-def design_of(assumptions: Assumptions, annotators: int, items: int) -> PeopleDesign:
-    """What this many people on this many items each would give."""
+def design_of(
+    assumptions: Assumptions, annotators: int, items: int, viewers: int | None = None
+) -> PeopleDesign:
+    """What this many people on this many items each would give; viewers: of each item, where they
+    meet different ones."""
     a = assumptions
+    if viewers:
+        return parts_design(annotators, items, viewers, a.costs, a.components, a.aim)
     return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
 
 

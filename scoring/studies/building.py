@@ -2,14 +2,21 @@
 its cells would be, before anything is stored."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 
 from django.contrib.auth.models import User
 
-from annotation.models import Batch, Item, Study, Task
-from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, missing
+from annotation.models import Batch, Item, Study, Task, new_token
+from annotation.studies.drafting import (
+    add_batches,
+    cut_into_parts,
+    cut_test_set,
+    expect_seconds,
+    missing,
+)
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.finishing import CENT
 from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of
@@ -27,6 +34,8 @@ class BatchOptions:
     seconds: float
     items: int | None = None
     seed: int = 0
+    # Of each item, where a test set is handed out in parts of one person each.
+    viewers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,12 @@ class Building:
 
 def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Building:
     """What the chosen batches make of the study, beside those that it has."""
-    planned = missing(study, chosen, wanted=options.people)
+    planned = missing(study, chosen, wanted=1 if options.viewers else options.people)
     sets = ("training_set", "test_set", "check_set__task")
     present = list(study.batches.select_related("task", *sets))
     sizes = _sizes([*present, *planned])
+    if options.viewers:
+        planned = [part for batch in planned for part in _parts_of(batch, sizes, options)]
     asked = {
         batch.test_set_id: _questions(sizes[batch.test_set_id], options.items) for batch in planned
     }
@@ -82,15 +93,36 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Build
 def add_chosen(
     study: Study, chosen: Sequence[Batch], options: BatchOptions, *, by: User | None = None
 ) -> list[Batch]:
-    """Store them, with a sample of their test sets if fewer items are wanted, and the time that is
-    expected if it is not the usual one. Raises Refusal."""
-    if options.items:
+    """Store them, with a sample of their test sets if fewer items are wanted, or in parts, and the
+    time that is expected if it is not the usual one. Raises Refusal."""
+    people = options.people
+    if options.viewers and options.items:
+        chosen, people = [*_in_parts(chosen, options.items, options.viewers, options.seed)], 1
+    elif options.items:
         for batch in chosen:
             batch.test_set = cut_test_set(batch.test_set, options.items, seed=options.seed)
-    added = add_batches(study, chosen, wanted=options.people, by=by)
+    added = add_batches(study, chosen, wanted=people, by=by)
     usual = usual_seconds(study.benchmark.tasks.all())
     expect_seconds(study, None if options.seconds == usual else options.seconds)
     return added
+
+
+def _parts_of(
+    batch: Batch, sizes: Mapping[int, tuple[int, int]], options: BatchOptions
+) -> Iterator[Batch]:
+    """As many as there would be, on the whole set yet."""
+    contexts = sizes[batch.test_set_id][0]
+    size = min(options.items or contexts, contexts)
+    for _ in range(-(-contexts * (options.viewers or 1) // size)):
+        yield copy(batch)
+
+
+def _in_parts(chosen: Iterable[Batch], items: int, viewers: int, seed: int) -> Iterator[Batch]:
+    for batch in chosen:
+        for part in cut_into_parts(batch.test_set, items, viewers, seed=seed):
+            own = copy(batch)
+            own.test_set, own.join_token = part, new_token()
+            yield own
 
 
 def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:
@@ -144,13 +176,14 @@ def _cells(
     cells = []
     for (task, shots), those in batches.items():
         people, items = sum(n for n, _ in those), min(m for _, m in those)
-        width = _width(shots, people, items)
+        width = _width(shots, people, items, options.viewers)
         cells.append(PlannedCell(task, shots, len(those), people, items, width))
     return sorted(cells, key=lambda cell: (str(cell.task), cell.shots))
 
 
-def _width(shots: int, people: int, items: int) -> float | None:
+def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:
     if people < FEWEST or items < FEWEST:
         return None
-    assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS))
-    return 100 * design_of(assumed, people, min(items, MOST_ITEMS)).width
+    together = people * items // viewers if viewers else items
+    assumed = Assumptions(shots=shots, max_items=min(together, MOST_ITEMS))
+    return 100 * design_of(assumed, people, min(items, MOST_ITEMS), viewers).width

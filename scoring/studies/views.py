@@ -85,7 +85,8 @@ def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
 
 def _options(form: BuilderForm) -> BatchOptions:
     data = form.cleaned_data
-    return BatchOptions(data["wanted"], data["seconds"], data["items"], data["sample_seed"] or 0)
+    seed, viewers = data["sample_seed"] or 0, data["viewers"]
+    return BatchOptions(data["wanted"], data["seconds"], data["items"], seed, viewers)
 
 
 def _result(request: ResearcherRequest, study: Study, form: BuilderForm) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""A test set handed out in parts, a part to a person."""
+
+from collections import Counter
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Item, Study
+from annotation.models.errors import BadInput
+from annotation.studies.drafting import cut_into_parts
+from annotation.studies.lifecycle import start_study
+from scoring.cells.scope import Scope
+from scoring.comparison.comparing import compare
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def draft(tests: int = 20) -> Study:
+    benchmark = make.benchmark()
+    make.task(benchmark, training=3, tests=tests, slug="towns")
+    return make.study(benchmark)
+
+
+def test_cuts_whole_contexts_into_parts_the_same_ones_again() -> None:
+    study = draft(30)
+    task = study.benchmark.tasks.get()
+    whole = task.item_sets.get(name="test")
+    parts = cut_into_parts(whole, 8, 3, seed=4)
+    assert [part.name for part in parts] == [f"test-part-8x3-4-{n}" for n in range(1, 13)]
+    held = Counter(Item.objects.filter(item_set__in=parts).values_list("example", flat=True))
+    assert set(held.values()) == {3}
+    assert len(held) == 30
+    assert {part.items.count() for part in parts} == {7, 8}
+    assert cut_into_parts(whole, 8, 3, seed=4) == parts
+    with pytest.raises(BadInput, match="No layout of 30 items in parts of 1"):
+        cut_into_parts(whole, 1, 3)
+
+
+def test_is_built_on_the_page_and_told_before(client: Client) -> None:
+    study = draft()
+    client.force_login(make.member(study))
+    address = reverse("scoring:builder", args=[study.slug])
+    ticked = {"cells": ["towns:0"], "wanted": 5, "seconds": 10, "items": 10, "viewers": 3}
+    page = client.post(address, {**ticked, "look": 1}).content.decode()
+    assert "<dt>Places</dt><dd>6</dd>" in page
+    assert "6 batches are new" in page
+    client.post(address, {**ticked, "add": 1})
+    assert [batch.wanted for batch in study.batches.all()] == [1] * 6
+    page = client.post(address, {**ticked, "items": "", "look": 1}).content.decode()
+    assert "Say how many items a person gets" in page
+
+
+def test_is_compared_over_all_items_that_people_met_together() -> None:
+    study = draft()
+    task = study.benchmark.tasks.get()
+    training = task.item_sets.get(name="train-3-1")
+    for part in cut_into_parts(task.item_sets.get(name="test"), 10, 3, seed=1):
+        batch = make.batch(study, task, wanted=1)
+        batch.test_set, batch.training_set = part, training
+        batch.save()
+    start_study(study, at=make.NOON)
+    for number, batch in enumerate(study.batches.order_by("pk")):
+        make.worked_through(batch, wrong=3 + number % 4)
+    (cell,) = (row for row in compare(Scope(study.benchmark, study)).rows if not row.single)
+    assert (cell.n, cell.m, cell.items, cell.answers_an_item) == (6, 20, 20, (3, 3))
+    assert cell.ci_method == "wilson-gaps"
