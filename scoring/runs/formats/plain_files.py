@@ -22,6 +22,9 @@ FLEX's predictions.json: {"<question id>": {"label": "<class number>", "score": 
 
 A question's id gives its episode, and the label indexes the choices of that episode's test set.
 System, method and shots are not in the file: the shots are those of the episode.
+
+Solutions, as GSM8K's authors released those of their models: one JSON object per line, with the
+question, and for each system what it wrote: {"question": …, "6b_finetuning": {"solution": …}, …}.
 """
 
 import json
@@ -132,6 +135,30 @@ def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
     names = dict(run.test_set.items.values_list("example_id", "source_id"))
     for example, answer in run.predictions.values_list("example_id", "answer"):
         yield {**said, "id": names[example], "prediction": answer}
+
+
+def _is_solutions(path: Path) -> bool:
+    opening = read_opening(path)
+    return "question" in opening and bool(_solutions(opening))
+
+
+def _solutions(fields: Mapping[str, Any]) -> dict[str, str]:
+    """By system."""
+    return {
+        name: value["solution"]
+        for name, value in fields.items()
+        if isinstance(value, dict) and isinstance(value.get("solution"), str)
+    }
+
+
+def _read_solutions(path: Path, options: ReadOptions) -> Iterator[Read]:
+    for where, row in read_lines(path):
+        if isinstance(row, BadInput) or not isinstance(row.get("question"), str):
+            yield where, row if isinstance(row, BadInput) else BadInput("“question” is missing")
+            continue
+        for system, text in _solutions(row).items():
+            run = run_fields({"system": system})
+            yield where, ReadPrediction(run, answer=text, texts=(row["question"],))
 
 
 IDS, PREDICTIONS = ARRAYS = ("uids", "predictions")
@@ -247,5 +274,6 @@ READERS = (
     Reader("FLEX predictions", _is_flex, _read_flex),
     Reader("MT-DNN", is_mt_dnn, _read_mt_dnn),
     Reader("CLUES lists", _is_list, _read_lists),
+    Reader("solutions", _is_solutions, _read_solutions),
     Reader("JSONL", _is_lines, _read_lines),
 )
