@@ -324,7 +324,10 @@ def question(example: PromptExample) -> str:
     text = "\n".join(example.context)
     lines = [f"Context: {text}", f"Question: {example.question}"]
     if not example.question:
-        lines = [f"Question: {text}"] if example.labels else lines[:1]
+        # A question of its own, unless it is a text to be labelled.
+        lines = [
+            f"Context: {text}" if example.options and not example.labels else f"Question: {text}"
+        ]
     if example.labels:
         lettered = zip(ascii_uppercase, example.options, strict=False)
         lines += [f"{letter}. {option}" for letter, option in lettered]

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from annotation.kinds import answer_kind, asked, gold_in_force
@@ -40,7 +41,7 @@ class PromptSet:
     training: tuple[PromptExample, ...]
     test: tuple[PromptExample, ...]
 
-    @property
+    @cached_property
     def is_lettered(self) -> bool:
         """Whether its examples have options of their own."""
         return any(example.labels for example in self.test)

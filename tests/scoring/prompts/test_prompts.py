@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.benchmarks.formats.drawing import Draw
+from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds.replies import read_label
 from annotation.models import Gold, Kind, Role, Task
 from annotation.models.errors import BadInput
@@ -425,3 +427,17 @@ def test_refuses_more_labels_than_letters(tmp_path: Path) -> None:
     Task.objects.get(pk=task.pk).item_sets.update(choices=[f"label {n}" for n in range(27)])
     with pytest.raises(CommandError, match="from A to Z, but there are 27"):
         exported(format="unifew", templates=path)
+
+
+def test_asks_an_item_without_a_text_as_a_question(tmp_path: Path) -> None:
+    rows = [{"question": f"{n} and 1?", "answer": f"#### {n + 1}"} for n in range(6)]
+    for part, those in (("test", rows[:2]), ("train", rows[2:])):
+        (tmp_path / f"{part}.jsonl").write_text("\n".join(map(json.dumps, those)))
+    import_benchmark(tmp_path, name="sums", draw=Draw([2], splits=1))
+    task = Task.objects.get()
+    Task.objects.update(description="Add.")
+    line = exported(benchmark=task.benchmark.name, format="icl", shots=[2])[0]
+    first = line["prompt"].split("\n\n")
+    assert first[:2] == ["Add.", "Answer with a number and nothing else."]
+    assert [part.partition(": ")[0] for part in first[2:]] == ["Question"] * 3
+    assert first[-1] == "Question: 0 and 1?\nAnswer:"
