@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.kinds import answer_kind, answer_score, asked
+from annotation.kinds import answer_score, in_full
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.scope import Choices, Scope
@@ -88,11 +88,9 @@ def task_cells(task: Task, scope: Scope, choices: Choices) -> tuple[list[Cell], 
     sets = scope.study.batches.filter(task=task).values("test_set")
     asked = Item.objects.filter(item_set__in=sets).order_by()
     only = frozenset(asked.values_list("example", flat=True))
+    if (chosen := reader.only(task)) is not None:
+        only &= chosen
     return people, [replace(cell, only=only) for cell in systems]
-
-
-def in_full(answer: Sequence[str], example: Example) -> list[str]:
-    return answer_kind(example.task.kind).in_full(answer, asked(example, ()))
 
 
 def given_answers(

@@ -55,6 +55,7 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
     seconds = [item_s for member in cell.item_seconds for item_s in member]
     row = replace(
         _described(cell),
+        group=choices.items or None,
         matched=matched or cell.study is not None,
         median_item_s=median(seconds) if seconds else None,
         released=_released(cell, choices, matched=matched) if cell.study is None else None,
@@ -121,7 +122,7 @@ def annotator_rows(cell: Cell) -> list[Row]:
             matched=True,
             median_item_s=median(seconds) if seconds else None,
             flagged=1 if apart else None,
-            **_over_items(vector),
+            **_over_items(cell, vector),
         )
         for member, vector, seconds, apart in zip(
             cell.annotators, cell.vectors, cell.item_seconds, is_flagged, strict=True
@@ -191,7 +192,7 @@ def _released(cell: Cell, choices: Choices, *, matched: bool) -> dict[str, Any] 
     """What whoever may not see the gold is shown of a system: the mean over its runs and its SD,
     from what each shows by itself over all of its items. Another policy, or another version of the
     gold, would be a second figure of the same answers."""
-    is_own = cell.references == cell.task.reference_policy and choices.gold_version is None
+    is_own = cell.references == cell.task.reference_policy and choices.are_own
     if not is_own or not all(map(is_well_formed, cell.runs)):
         return None
     if any(np.isnan(vector.scores).any() for vector in cell.vectors):
@@ -231,15 +232,17 @@ def _described(cell: Cell) -> Row:
     )
 
 
-def _over_items(vector: Vector) -> dict[str, Any]:
-    scores = vector.scores[~np.isnan(vector.scores)]
-    answered = compress(vector.items.clusters, ~np.isnan(vector.scores))
+def _over_items(cell: Cell, vector: Vector) -> dict[str, Any]:
+    is_read = [cell.only is None or pk in cell.only for pk in vector.items.example_ids]
+    is_answered = ~np.isnan(vector.scores) & is_read
+    scores = vector.scores[is_answered]
+    answered = compress(vector.items.clusters, is_answered)
     return {
         "mean": percent(scores.mean()) if len(scores) else None,
         "sd": percent(scores.std(ddof=1)) if len(scores) > 1 else None,
         "n": len(scores),
         "m": len(set(answered)),
-        "coverage": len(scores) / len(vector.items),
+        "coverage": len(scores) / max(sum(is_read), 1),
     }
 
 

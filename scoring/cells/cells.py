@@ -26,6 +26,8 @@ from scoring.core.comparison import runs_on
 from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
 from scoring.models import FEW, Run, shots_label, shots_order
 
+# Of a task without any items of the chosen group.
+NOTHING: frozenset[int] = frozenset()
 OTHER_SHOT_SETS, OTHER_ITEMS = "other shot sets", "other items"
 _Member = TypeVar("_Member", Assignment, Run)
 
@@ -193,7 +195,7 @@ class Cell:
         """How long each member took for each test item; nothing of systems."""
         if self.study is None:
             return [[] for _ in self.members]
-        seconds = judged_seconds([member.pk for member in self.members])
+        seconds = judged_seconds([member.pk for member in self.members], self.only)
         return [seconds[member.pk] for member in self.members]
 
     @property
@@ -205,7 +207,10 @@ class Cell:
         """The share of the items of their test sets that the members answered; of those that it is
         read on, where it is not read on all."""
         if self.only is not None:
-            return float((~np.isnan(self.matrix)).sum()) / (len(self.members) * len(self.only))
+            asked = [len(self.only)] * len(self.members)
+            if self.study is not None:
+                asked = [len(self.only & {*one.items.example_ids}) for one in self.vectors]
+            return float((~np.isnan(self.matrix)).sum()) / max(sum(asked), 1)
         answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
         return answered / sum(len(vector.items) for vector in self.vectors)
 
@@ -245,7 +250,11 @@ class CellReader(TaskScoring):
             assignments = assignments.filter(batch__task=task)
         chosen = assignments.simulated() if simulated else assignments.of_people()
         about = ("annotator", "batch__task", "batch__training_set", "batch__test_set", "exclusion")
-        members = list(chosen.select_related(*about).order_by("joined_at", "pk"))
+        members = [
+            member
+            for member in chosen.select_related(*about).order_by("joined_at", "pk")
+            if self.only(member.batch.task) != NOTHING
+        ]
         by_task: dict[Task, list[Assignment]] = defaultdict(list)
         cells: dict[tuple[str, int | str], list[Assignment]] = defaultdict(list)
         for member in members:
@@ -285,6 +294,8 @@ class CellReader(TaskScoring):
 
     def systems(self, task: Task) -> list[Cell]:
         """A task's systems, each over its splits or episodes."""
+        if self.only(task) == NOTHING:
+            return []
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
         vectors = self._vectors(task, runs)
         cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
@@ -312,6 +323,7 @@ class CellReader(TaskScoring):
         return Cell(
             task=task,
             shots=shots,
+            only=self.only(task),
             references=self.policy(task),
             gold_version=self.gold_version(task),
             members=tuple(members),

@@ -20,12 +20,14 @@ SIMULATED_CONSENSUS = "Consensus of SIMULATED PEOPLE"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
 CEILING = "ceiling"
 # The blocks of a table below the systems that a study is compared with: those that came later or
-# were not named, and those on other shot sets or items, with every published figure.
-LATER, OTHER = "later", "other"
+# were not named, and those on other shot sets or items, with every published figure; then the
+# figures of groups of items.
+LATER, OTHER, GROUPED = "later", "other", "grouped"
 BLOCKS = {
     "": "",
     LATER: "Supplement: came later, or not named before the start; adjusted separately",
     OTHER: "On other shot sets or items: exploratory",
+    GROUPED: "By group of items: exploratory",
 }
 
 
@@ -238,7 +240,8 @@ class Row:
     @cached_property
     def is_cell_of_people(self) -> bool:
         """Measured here, as a group."""
-        return self.kind in (RowKind.HUMAN, RowKind.SIMULATED) and not self.single
+        is_cell = not self.single and self.block != GROUPED
+        return is_cell and self.kind in (RowKind.HUMAN, RowKind.SIMULATED)
 
     @property
     def is_on_curve(self) -> bool:
@@ -270,7 +273,7 @@ class Row:
 
 # Of a row, or of an average over its task and others: which people or system, with as many shots,
 # and on which items.
-whose = attrgetter("kind", "study", "system", "method", "parameters", "shots", "block")
+whose = attrgetter("kind", "study", "system", "method", "parameters", "shots", "block", "group")
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:

@@ -14,6 +14,7 @@ from annotation.jobs.files import FileOrder
 from annotation.models import (
     Assignment,
     Benchmark,
+    Example,
     Gold,
     GoldVersion,
     ItemSet,
@@ -50,6 +51,9 @@ class Choices:
     with_excluded: bool = False
     # Of a study: systems on its people's items and shot sets, or on all that they ran on.
     runs: str = "matched"
+    # Only the items of one group, such as "error_type=OK"; and rows for every group of this name.
+    items: str = ""
+    by: str = ""
     # Score at this version of each task's gold (its latest where it has fewer); None: the
     # latest.
     gold_version: int | None = None
@@ -68,13 +72,16 @@ class Choices:
         unknown = [shots for shots in self.shots if not (shots in words or shots.isdecimal())]
         if unknown:
             raise ValueError(f"Shots are numbers, few or all, not {unknown[0]!r}.")
+        if self.items and "=" not in self.items:
+            raise ValueError("Items are chosen as NAME=VALUE, such as error_type=OK.")
         if self.gold_version is not None and self.gold_version < 1:
             raise ValueError("Gold versions count from 1.")
 
     @property
     def are_own(self) -> bool:
         """Whether gold, references and people are as a study freezes them."""
-        return (self.references, self.gold_version, self.with_excluded) == (None, None, False)
+        chosen = (self.references, self.gold_version, self.with_excluded, self.items)
+        return chosen == (None, None, False, "")
 
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots
@@ -86,6 +93,7 @@ class TaskScoring:
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
         self._versions: dict[int, int] = {}
+        self._only: dict[int, frozenset[int]] = {}
 
     def policy(self, task: Task) -> str:
         return self.choices.references or task.reference_policy
@@ -94,6 +102,18 @@ class TaskScoring:
         if task.pk not in self._versions:
             self.read_gold_versions([task])
         return self._versions[task.pk]
+
+    def only(self, task: Task) -> frozenset[int] | None:
+        """The examples of the group that was chosen, without regard to case; None for all."""
+        if not self.choices.items:
+            return None
+        if task.pk not in self._only:
+            name, _, value = self.choices.items.partition("=")
+            groups = task.examples.exclude(groups={}).values_list("pk", "groups")
+            self._only[task.pk] = frozenset(
+                pk for pk, own in groups if own.get(name, "").casefold() == value.casefold()
+            )
+        return self._only[task.pk]
 
     def scored_under(self, task: Task) -> dict[str, Any]:
         return {
@@ -136,6 +156,16 @@ class Scope:
     @cached_property
     def task_names(self) -> dict[str, str]:
         return names_of(self.tasks)
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """By name, the groups that test items belong to, whatever their case: as first written."""
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        tests = Example.objects.filter(task__in=self.tasks, item_sets__role=Role.TEST)
+        for own in tests.exclude(groups={}).order_by("pk").values_list("groups", flat=True):
+            for name, value in own.items():
+                found[name].setdefault(value.casefold(), value)
+        return {name: sorted(values.values()) for name, values in sorted(found.items())}
 
     @property
     def titles(self) -> dict[str, str]:

@@ -224,12 +224,17 @@ def judged_answers(owners: Collection[int], example: int | None = None) -> Mappi
     return _by_owner(owners, rows.values_list("assignment_id", "example_id", ANSWER))
 
 
-def judged_seconds(owners: Collection[int]) -> dict[int, list[float]]:
-    """By assignment, how long each test answer took, by the server's clock."""
+def judged_seconds(
+    owners: Collection[int], only: Collection[int] | None = None
+) -> dict[int, list[float]]:
+    """By assignment, how long each test answer took (on these examples alone), by the server's
+    clock."""
     seconds: dict[int, list[float]] = {pk: [] for pk in owners}
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by()
-    for owner, shown, submitted in rows.values_list("assignment_id", "shown_at", "submitted_at"):
-        seconds[owner].append((submitted - shown).total_seconds())
+    columns = ("assignment_id", "example_id", "shown_at", "submitted_at")
+    for owner, example, shown, submitted in rows.values_list(*columns):
+        if only is None or example in only:
+            seconds[owner].append((submitted - shown).total_seconds())
     return seconds
 
 

@@ -11,7 +11,7 @@ from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
 from scoring.comparison.claims import Version
 from scoring.comparison.comparing import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.verdicts import OPEN, SURE, TOO_FEW
+from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import listed
 from scoring.tests.differences import Difference, runs_text
@@ -242,13 +242,13 @@ def _apart(tests: Sequence[Difference]) -> str:
     """Such as “49 points above Word overlap (40 to 57)”."""
     test = tests[0]
     distance, low, high = test.difference or 0.0, test.low, test.high
-    side, other = ("below", "above") if distance < 0 else ("above", "below")
+    side = "below" if distance < 0 else "above"
     likely = ""
     if low is not None and high is not None:
-        near, far_off = sorted((low, high), key=abs)
-        crosses = low < 0 < high
-        likely = f" ({_whole(abs(near))}{f' {other}' if crosses else ''} to {_whole(abs(far_off))}"
-        likely += f" {side})" if crosses else ")"
+        near, far_off = map(_whole, sorted((abs(low), abs(high))))
+        likely = f" ({near} to {far_off})"
+        if low < 0 < high:
+            likely = f" ({_whole(abs(low))} below to {_whole(high)} above)"
     points = _counted(round(abs(distance)), "point")
     return f"{points} {side} {_with_runs(tests)}{likely}"
 
@@ -341,9 +341,7 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
         return f"Interim: answers may still come, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
     which = "named before the start" if first.study in table.naming else RAN_ALL
-    is_sure = any(test.certainty == SURE for test in tests)
-    begin = "“Sure” holds for" if is_sure else "Compared with"
-    return f"{begin} the {systems} {which}; {within}."
+    return f"Compared with the {systems} {which}; {within}."
 
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
@@ -355,6 +353,7 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         "people, who passed a floor that was set before the start.",
         "Probable: the interval does, but one of these is missing. Open: it does not, or it "
         "reaches into the margin.",
+        "Each figure is rounded by itself, so a difference may seem a point off.",
     ]
     return told + [
         f"{name_of(test)} is not sure: {', '.join(test.reasons)}."

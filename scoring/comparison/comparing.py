@@ -22,10 +22,11 @@ from scoring.cells.cell_rows import (
     consensus_scores,
     reported_rows,
 )
-from scoring.cells.cells import OTHER_SHOT_SETS, Cell, CellReader
+from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
 from scoring.cells.drift import drift_of
 from scoring.cells.rows import (
     CONSENSUS,
+    GROUPED,
     LATER,
     OTHER,
     SIMULATED_CONSENSUS,
@@ -262,6 +263,12 @@ class Comparison:
         )
 
     @property
+    def items_told(self) -> str:
+        """Which items its figures rest on, where the reader chose some."""
+        name, _, value = self.choices.items.partition("=")
+        return f"Only items whose {name} is {value}." if name else ""
+
+    @property
     def provenance(self) -> str:
         """What the figures rest on, in one line of plain English for documents."""
         return (
@@ -283,7 +290,7 @@ class Comparison:
     def warning(self) -> str:
         """Empty where the figures are final."""
         interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
-        return " ".join(filter(None, [interim, self.unfrozen]))
+        return " ".join(filter(None, [self.items_told, interim, self.unfrozen]))
 
     @property
     def unfrozen(self) -> str:
@@ -292,8 +299,8 @@ class Comparison:
         settled = any(not (test.interim or test.simulated) for test in of_people)
         is_other = self.has_verdicts and settled and not self.choices.are_own
         return (
-            "Not the frozen verdicts: the reader chose the gold version, references or people."
-            * is_other
+            "Not the frozen verdicts: the reader chose the gold version, references, people or "
+            "items." * is_other
         )
 
     @property
@@ -407,6 +414,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         *(_system_row(cell, people, scope, choices, LATER) for cell in later),
         *published,
     ]
+    grouped = _grouped_rows(scope, choices)
     every_task = list(dict.fromkeys(row.task for row in rows))
     together = [
         (consensus_row(cell, scored, seed=choices.seed), scored)
@@ -419,18 +427,22 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
     holding = _holding_excluded(scope, reader)
     seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
     return Comparison(
-        rows=tuple(rows),
+        rows=(*rows, *grouped),
         consensus=tuple(row for row, _ in together),
         bounds=tuple(
             bound
             for task in tasks
+            if reader.only(task) != NOTHING
             for bound in bounds(
-                task, reader.policy(task), reader.gold_version(task), _asked(task, scope, people)
+                task,
+                reader.policy(task),
+                reader.gold_version(task),
+                _asked(task, scope, people) or reader.only(task),
             )
         ),
         **_tested(scope, choices, answered, own, later),
         averages=(
-            *averages(rows, every_task, shared),
+            *averages([*rows, *grouped], every_task, shared),
             *averages_of_consensus(together, every_task, shared, seed=choices.seed),
         ),
         including=tuple(cell_row(cell, choices) for cell in holding),
@@ -442,6 +454,23 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         median_item_s=median(seconds) if seconds else None,
         drift=_drift(answered) if scope.study else None,
     )
+
+
+def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
+    """People and systems on the items of each group of the name that was chosen."""
+    rows: list[Row] = []
+    for value in scope.groups.get(choices.by, []) if choices.by else []:
+        reader = CellReader(replace(choices, items=f"{choices.by}={value}", by=""))
+        people = reader.people_of(scope.studies)
+        own, _ = named_and_later(
+            scope.study, [cell for task in scope.tasks for cell in reader.systems(task)]
+        )
+        found = [
+            *(cell_row(cell, reader.choices) for cell in people),
+            *(_system_row(cell, people, scope, reader.choices) for cell in own),
+        ]
+        rows += [replace(row, block=GROUPED) for row in found if row.block != OTHER]
+    return rows
 
 
 def _drift(people: Sequence[Cell]) -> Drift | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from scoring.cells.cell_rows import BOOTSTRAP
 from scoring.cells.rows import (
     EPISODE_BOOTSTRAP,
+    GROUPED,
     LATER,
     OTHER,
     Row,
@@ -184,6 +185,7 @@ def _who(line: FigureLine, table: Comparison) -> Cell:
     first = line.first
     if first.is_cell_of_people:
         sizes = _sizes(line.figures.values())
+        sizes += " a task" * (bool(sizes) and len({row.task for row in line.figures.values()}) > 1)
         return Cell(line.name, aside=", ".join(filter(None, [sizes, first.after_checks])))
     runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
     size = f"({first.parameters})" if first.parameters else ""
@@ -202,7 +204,7 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
     first = first_of(tests)
     low, high = row.limits
-    is_own = isinstance(row, Row) and (row.block == OTHER or not table.has_verdicts)
+    is_own = isinstance(row, Row) and (row.block in (OTHER, GROUPED) or not table.has_verdicts)
     own = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
     return Cell(
         row.mean,

@@ -17,6 +17,7 @@ from scoring.cells.rows import (
     BLOCKS,
     BY_KEY,
     EPISODE_BOOTSTRAP,
+    GROUPED,
     PEOPLE,
     SIMULATED_CONSENSUS,
     Bound,
@@ -145,6 +146,8 @@ def name_of(row: Row, titles: Names) -> str:
     if row.kind == RowKind.REPORTED and row.method is None:
         return f"{row.system}, {row.source}"
     name = "People" if row.system == PEOPLE else str(row.system)
+    if row.block == GROUPED:
+        name = f"{name}, {(row.group or '').replace('=', ': ', 1)}"
     is_one = len(titles) < 2 or row.study is None
     return name if is_one else f"{name}, {titles.get(row.study or '', row.study)}"
 

@@ -43,8 +43,9 @@ def asked(
     found = _found_scope(scope, name)
     require(request.user, found.study or found.benchmark, right)
     choices = _chosen(request.GET)
-    if choices.gold_version and not may_see_gold(request.user, found.benchmark):
-        # Beside the latest, another version tells of the few items that were corrected.
+    is_part = choices.gold_version or choices.items or choices.by
+    if is_part and not may_see_gold(request.user, found.benchmark):
+        # Beside all items at the latest version, these tell of few.
         raise PermissionDenied
     if choices.gold_version and choices.gold_version > found.latest_gold_version:
         raise Http404(f"There is no gold version {choices.gold_version}.")
@@ -92,6 +93,8 @@ def _chosen(given: QueryDict) -> Choices:
             simulated="simulated" in given,
             with_excluded="with_excluded" in given,
             runs=given.get("runs") or "matched",
+            items=given.get("items", ""),
+            by=given.get("by", ""),
             gold_version=int(version) if version else None,
         )
     except ValueError as error:

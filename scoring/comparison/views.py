@@ -87,6 +87,7 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
 
 def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:
     table = shown_to(request, scope, kept)
+    is_withheld = not may_see_gold(request.user, scope.benchmark)
     links = _item_links(request, table, scope)
     shots_at = sorted({str(row.shots) for row in table.figures}, key=shots_order)
     at = request.GET.get("at", "")
@@ -111,6 +112,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "systems": system_tables(table, links),
         "intervals": arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
         "annotators": arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
+        "groups_offered": {} if is_withheld else scope.groups,
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }

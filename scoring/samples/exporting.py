@@ -18,8 +18,8 @@ from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from annotation.jobs import files, queue
-from annotation.kinds import answer_kind, asked
-from annotation.models import Assignment, ItemSet, Job, Judgement
+from annotation.kinds import answer_kind, asked, in_full
+from annotation.models import Assignment, Example, ItemSet, Job, Judgement
 from scoring.cells.cells import Cell, CellReader, Vector
 from scoring.cells.scope import Choices, Scope, ordered
 from scoring.core.s1 import SCORER_VERSION
@@ -39,7 +39,8 @@ UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 Record = dict[str, Any]
 # By example: its context, question and choices.
-Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]
+# By example, with what it offers to choose from.
+Asked = Mapping[int, tuple[Example, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -187,12 +188,8 @@ def _of_run(run: Run) -> dict[str, Any]:
 def _asked(test_set: ItemSet) -> Asked:
     kind = answer_kind(test_set.task.kind)
     return {
-        example.pk: (
-            example.context,
-            example.question,
-            kind.options_as_read(asked(example, test_set.choices)),
-        )
-        for example in test_set.examples.all()
+        example.pk: (example, kind.options_as_read(asked(example, test_set.choices)))
+        for example in test_set.examples.select_related("task")
     }
 
 
@@ -218,15 +215,16 @@ def samples_file(evaluation: Evaluation) -> bytes:
 def _sample(
     evaluation: Evaluation,
     source_id: str,
-    asked: tuple[list[str], str, Sequence[str]],
+    asked: tuple[Example, Sequence[str]],
     alternatives: Sequence[Sequence[str]],
     score: float,
     given: Mapping[str, Any],
 ) -> Record:
-    context, question, choices = asked
-    raw = "\n".join([*context, question])
+    example, choices = asked
+    alternatives = [in_full(texts, example) for texts in alternatives]
+    raw = "\n".join([*example.context, example.question])
     reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
-    answer = answer_kind(evaluation.cell.task.kind).as_text(given["answer"])
+    answer = answer_kind(evaluation.cell.task.kind).as_text(in_full(given["answer"], example))
     latency = given.get("latency_ms")
     told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
     if len(alternatives) > 1:

@@ -90,6 +90,7 @@ class Average:
     df: float | None = None
     # As of its rows.
     block: str = ""
+    group: str | None = None
 
     @property
     def limits(self) -> tuple[float | None, float | None]:
@@ -186,6 +187,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         parameters=first.parameters,
         shots=first.shots,
         block=first.block,
+        group=first.group,
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
         mean=mean,
         sd=known(sd),

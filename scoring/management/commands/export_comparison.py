@@ -51,6 +51,15 @@ class Command(BaseCommand):
             help="score against this version of the gold, not the latest",
         )
         parser.add_argument(
+            "--items",
+            default="",
+            metavar="NAME=VALUE",
+            help="only the items of this group, such as error_type=OK",
+        )
+        parser.add_argument(
+            "--by", default="", metavar="NAME", help="with rows for every group of this name"
+        )
+        parser.add_argument(
             "--table",
             choices=["comparison", *TABLES],
             default="comparison",
@@ -62,7 +71,8 @@ class Command(BaseCommand):
         scope = find_scope(study=options["study"], benchmark=options["benchmark"])
         try:
             names = ("references", "estimand", "shot_sets", "simulated", "with_excluded", "runs")
-            chosen = {name: options[name] for name in (*names, "gold_version")}
+            more = ("gold_version", "items", "by")
+            chosen = {name: options[name] for name in (*names, *more)}
             choices = Choices(shots=tuple(options["shots"]), **chosen)
         except ValueError as error:
             raise CommandError(str(error)) from error

@@ -102,7 +102,7 @@ def test_claims_nothing_of_too_few_people() -> None:
     interim = told(few, people=replace(HUMAN, n=3), interim=("pilot",))
     assert interim.so_far == "So far people are 5 points above BERT FT (1 to 10)."
     below = told(replace(few, difference=-1.0, low=-7.2, high=4.1), people=replace(HUMAN, n=3))
-    assert below.so_far == "People are 1 point below BERT FT (4 above to 7 below)."
+    assert below.so_far == "People are 1 point below BERT FT (7 below to 4 above)."
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_says_why_something_is_not_sure() -> None:
 
 def test_warns_of_a_study_that_is_not_closed() -> None:
     assert told(FOUND, interim=("pilot",)).footing.startswith("Interim")
-    assert told(FOUND).footing.startswith("“Sure” holds for the 1 system")
+    assert told(FOUND).footing.startswith("Compared with the 1 system")
 
 
 def test_says_simulated_people_in_capitals_everywhere() -> None:

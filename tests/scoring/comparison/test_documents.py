@@ -300,7 +300,7 @@ def test_has_many_tasks_in_panels_that_fit_a_line() -> None:
     assert text.count(r"\begin{tabular}{lrrrr}") == text.count(r"\begin{tabular}{lrrr}") == 1
     for task in ("sst2", "mnli", "conll03", "wikiann", "squadv2", "record"):
         assert text.count(f"{{{task}}}") + text.count(f"& {task} ") == 1
-    assert r"\begin{tabular}[t]{@{}l@{}}People \\ {}n = 3\end{tabular}" in text
+    assert r"\begin{tabular}[t]{@{}l@{}}People \\ {}n = 3 a task\end{tabular}" in text
 
 
 def test_ends_a_title_that_asks_with_its_own_stop() -> None:
