@@ -18,6 +18,7 @@ urlpatterns = [
     # Annotators
     path("join/<slug:token>/", entering.open_link, {"name": "study"}, name="join_study"),
     path("join/batch/<slug:token>/", entering.open_link, {"name": "batch"}, name="join_batch"),
+    path("join/pool/<slug:token>/", entering.open_link, {"name": "pool"}, name="join_pool"),
     path(
         "invited/<slug:token>/",
         entering.open_link,

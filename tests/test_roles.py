@@ -455,6 +455,7 @@ ANNOTATORS = {
     "annotation:choose_who",
     "annotation:join_study",
     "annotation:join_batch",
+    "annotation:join_pool",
     "annotation:accept_invitation",
     "annotation:resume",
     "annotation:another_device",

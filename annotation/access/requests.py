@@ -9,7 +9,7 @@ from django.urls import reverse
 from django_htmx.middleware import HtmxDetails
 
 from annotation.access.rights import Right, Thing, is_member, may
-from annotation.models import Assignment, Batch, Channel, Invitation, Study
+from annotation.models import Assignment, Batch, Channel, Invitation, Pool, Study
 
 
 class HtmxRequest(HttpRequest):
@@ -40,12 +40,24 @@ def require(
         raise PermissionDenied
 
 
+def join_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+    """What is handed out, headed by whom it is for: the study's link, or one for each pool."""
+    if study.channel.invited_only:
+        return []
+    pools = [(f"Link for {pool}", pool_link(request, pool)) for pool in study.pools.all()]
+    return pools or [("Link to join", study_link(request, study))]
+
+
 def study_link(request: HttpRequest, study: Study) -> str:
     return _link(request, "join_study", study.join_token) + parameters(study.channel)
 
 
 def batch_link(request: HttpRequest, batch: Batch) -> str:
     return _link(request, "join_batch", batch.join_token) + parameters(batch.study.channel)
+
+
+def pool_link(request: HttpRequest, pool: Pool) -> str:
+    return _link(request, "join_pool", pool.join_token) + parameters(pool.study.channel)
 
 
 def invitation_link(request: HttpRequest, invitation: Invitation) -> str:

@@ -14,8 +14,18 @@ from django.http import QueryDict
 from annotation.access.rights import check_may_import
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.formats.tables import SEVERAL, USUAL, as_list, usual_columns
-from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models import (
+    Batch,
+    Channel,
+    DropUnit,
+    JoinAnswer,
+    Outcome,
+    OutcomeRule,
+    Pool,
+    Study,
+)
 from annotation.models.errors import Refusal
+from annotation.studies.forms import offer_pools
 from annotation.studies.lifecycle import NO_REASON
 
 # Anyone who did the training is paid for it, whatever the result.
@@ -226,6 +236,11 @@ class InviteForm(forms.Form):
     file = forms.FileField(
         label="or a CSV file", required=False, help_text="The id goes in the first column."
     )
+    pool = forms.ModelChoiceField(Pool.objects.none(), help_text="The group that they are of.")
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_pools(self, study)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

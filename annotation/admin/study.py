@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
 
-from annotation.access.requests import ResearcherRequest, batch_link, parameter_names, study_link
+from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
 from annotation.access.rights import Right, make_owner
 from annotation.admin.forms import (
     BatchForm,
@@ -35,6 +35,7 @@ from annotation.models import (
     ItemSet,
     OutcomeRule,
     Place,
+    Pool,
     Role,
     Study,
     StudyState,
@@ -107,7 +108,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
     search_fields = ("study__title", "task__slug")
     autocomplete_fields = ("training_set", "test_set")
     actions = None
-    fields = ("study", "task", "training_set", "test_set", "check_set", "wanted")
+    fields = ("study", "task", "training_set", "test_set", "check_set", "pool", "wanted")
 
     study_state = shown("State", lambda row: row.study.get_state_display())
 
@@ -149,6 +150,8 @@ class BatchAdmin(OwnedAdmin[Batch]):
             kwargs["queryset"] = Task.objects.filter(benchmark=study.benchmark_id)
         if db_field.name == "check_set":
             kwargs["queryset"] = _checks_offered(request)
+        if db_field.name == "pool":
+            kwargs["queryset"] = Pool.objects.filter(study=_study_of(request))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Batch, form: BatchForm, change: bool) -> None:
@@ -225,6 +228,26 @@ class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
         return not frozen and super().has_change_permission(request, obj)
 
 
+class PoolInline(admin.TabularInline[Pool, Study]):
+    model = Pool
+    fields = ("name", "slug", "about", "min_check_score")
+    prepopulated_fields = {"slug": ("name",)}
+    verbose_name_plural = "Pools: groups of people with links of their own"
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        return self.has_change_permission(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        return not (obj and obj.is_frozen) and request.user.has_perm(CHANGE)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        return self.has_change_permission(request, obj)
+
+    def has_view_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        return True
+
+
 @admin.register(Study)
 class StudyAdmin(MembersAdmin[Study]):
     pages = {
@@ -237,7 +260,7 @@ class StudyAdmin(MembersAdmin[Study]):
     path = "pk"
     to_delete = Right.MEMBERS
     form = StudyForm
-    inlines = [OutcomeRuleInline]
+    inlines = [PoolInline, OutcomeRuleInline]
     change_form_template = "admin/annotation/study_form.html"
     list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")
     list_display_links = ("title",)
@@ -357,7 +380,9 @@ class StudyAdmin(MembersAdmin[Study]):
 
     def get_inlines(self, request: HttpRequest, obj: Study | None) -> list[Any]:
         # Codes are generated when the study is first stored.
-        return self.inlines if obj else []
+        if obj is None:
+            return []
+        return self.inlines if not obj.is_frozen or obj.pools.exists() else [OutcomeRuleInline]
 
     # Storing: only what was changed, and only if the study is still in the state the form assumed.
 
@@ -427,7 +452,7 @@ class StudyAdmin(MembersAdmin[Study]):
             "screenings": screenings_by_cell(row),
             "figures": figures,
             "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
-            "study_link": "" if row.channel.invited_only else study_link(request, row),
+            "links": join_links(request, row),
             "parameter_names": parameter_names(row.channel),
             "invited": row.invitations.count(),
             "show_delete": not row.is_frozen,
@@ -486,10 +511,11 @@ class StudyAdmin(MembersAdmin[Study]):
         )
 
     def invitations_page(self, request: ResearcherRequest, study: Study) -> HttpResponse:
-        form = InviteForm(request.POST or None, request.FILES or None)
+        form = InviteForm(request.POST or None, request.FILES or None, study=study)
         if request.method == "POST" and form.is_valid():
             try:
-                people = invite(study, read_people(form.cleaned_data["people"]))
+                named = read_people(form.cleaned_data["people"])
+                people = invite(study, named, pool=form.cleaned_data.get("pool"))
             except Refusal as refusal:
                 form.add_error(None, str(refusal))
             else:

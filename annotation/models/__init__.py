@@ -49,6 +49,7 @@ from annotation.models.study import (
     JoinAnswer,
     Outcome,
     OutcomeRule,
+    Pool,
     Study,
     StudyState,
     new_token,

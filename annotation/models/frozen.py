@@ -77,6 +77,7 @@ class BatchContent(TaskContent):
     test: tuple[FrozenExample, ...]
     checks: tuple[FrozenExample, ...] = ()
     check_task: TaskContent | None = None
+    least_check_score: float | None = None
 
     @cached_property
     def steps(self) -> int:
@@ -118,7 +119,7 @@ class BatchContent(TaskContent):
 def batch_content(batch_id: int) -> BatchContent:
     """The content of a batch of a study that has started (only that is frozen)."""
     batch = Batch.objects.select_related(
-        "study", "task", "training_set", "test_set", "gold_version", "check_gold_version"
+        "study", "task", "training_set", "test_set", "gold_version", "check_gold_version", "pool"
     ).get(pk=batch_id)
     if batch.gold_version is None:
         raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
@@ -168,6 +169,7 @@ def _content(batch: Batch, own: TaskContent, checked: TaskContent | None = None)
         test=_examples(batch.test_set, Role.TEST),
         checks=_examples(checks, CHECK) if checks else (),
         check_task=checked,
+        least_check_score=batch.least_check_score,
     )
 
 

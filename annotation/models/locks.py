@@ -105,13 +105,15 @@ _BATCH_HELD = "{row}.gold_version_id IS NOT NULL"
 # More places may be wanted, and a link may be renewed.
 _BATCH_COLUMNS = [
     *("id", "study_id", "task_id", "training_set_id", "test_set_id", "check_set_id"),
-    *("chain", "description", "gold_version_id", "check_description", "check_gold_version_id"),
+    *("pool_id", "chain"),
+    *("description", "gold_version_id", "check_description", "check_gold_version_id"),
 ]
 # What is claimed was named before; and nobody's items change places.
 _NAMED_COLUMNS = [
     *("question", "named_systems", "margin", "margin_reason"),
     *("known_people", "min_check_score", "shuffle_by", "shuffle_options"),
 ]
+_POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]
 
@@ -119,6 +121,9 @@ LOCKS = (
     Lock("annotation_batch", "INSERT", _STARTED_STUDY),
     Lock("annotation_batch", "UPDATE", _BATCH_HELD, _BATCH_COLUMNS),
     Lock("annotation_batch", "DELETE", f"{_BATCH_HELD} AND NOT {_REHEARSAL}"),
+    Lock("annotation_pool", "INSERT", _STARTED_STUDY),
+    Lock("annotation_pool", "UPDATE", _STARTED_STUDY, _POOL_COLUMNS, after=True),
+    Lock("annotation_pool", "DELETE", f"{_STARTED_STUDY} AND NOT {_REHEARSAL}"),
     Lock("annotation_task", "UPDATE", _of(_HELD_TASK, "id"), _TASK_COLUMNS),
     Lock("annotation_task", "DELETE", _of(_HELD_TASK, "id")),
     Lock("annotation_example", "UPDATE", _of(_HELD_EXAMPLE, "id")),
@@ -154,7 +159,8 @@ JUDGEMENTS = "annotation_judgement"
 KEYS: dict[str, Sequence[Sequence[str]]] = {
     "annotation_study": (["slug"], ["join_token"]),
     "annotation_judgement": (["assignment_id", "example_id"], ["assignment_id", "step"]),
-    "annotation_batch": (["join_token"], ["study_id", "training_set_id", "test_set_id"]),
+    "annotation_batch": (["join_token"], ["pool_id", "training_set_id", "test_set_id"]),
+    "annotation_pool": (["join_token"], ["study_id", "slug"], ["study_id", "name"]),
     "annotation_task": (["benchmark_id", "slug"],),
     "annotation_example": (["task_id", "identity"],),
     "annotation_itemset": (["task_id", "name"],),
@@ -166,7 +172,11 @@ KEYS: dict[str, Sequence[Sequence[str]]] = {
 }
 # The same for constraints with a condition, which holds for both rows alike.
 PARTIAL_KEYS: dict[str, Sequence[tuple[Sequence[str], str]]] = {
-    "annotation_batch": ((["study_id", "test_set_id"], "{row}.training_set_id IS NULL"),),
+    "annotation_batch": (
+        (["study_id", "training_set_id", "test_set_id"], "{row}.pool_id IS NULL"),
+        (["study_id", "test_set_id"], "{row}.training_set_id IS NULL AND {row}.pool_id IS NULL"),
+        (["pool_id", "test_set_id"], "{row}.training_set_id IS NULL"),
+    ),
     "annotation_assignment": (
         (["annotator_id", "exposure_key"], "{row}.outcome <> 'declined'"),
         (["annotator_id", "study_id"], "{row}.outcome = ''"),

@@ -358,6 +358,44 @@ class OutcomeRule(models.Model):
         return f"{self.get_outcome_display()}: {self.code}"
 
 
+class Pool(models.Model):
+    """A named group of a study's people, with a link of its own: nobody is in two of them, and in
+    every comparison it has rows of its own."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="pools")
+    slug = models.SlugField("short name", max_length=40)
+    name = models.CharField(max_length=80)
+    about = models.CharField(
+        "who they are",
+        max_length=300,
+        blank=True,
+        help_text="And how they were found, such as the filter of the platform; for the report.",
+    )
+    min_check_score = models.FloatField(
+        "least share of the checks, in percent",
+        null=True,
+        blank=True,
+        help_text="Of its batches, in place of the study's: a qualification test, of which "
+        "whoever scores less goes no further, and is paid.",
+    )
+    join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+
+    class Meta:
+        ordering = ["study", "id"]
+        constraints = [
+            once("pool_slug_once", ["study", "slug"]),
+            once("pool_name_once", ["study", "name"]),
+            check(
+                "pool_floor_in_percent",
+                Q(min_check_score__isnull=True)
+                | Q(min_check_score__gte=0, min_check_score__lte=100),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Batch(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="batches")
     task = models.ForeignKey("Task", on_delete=models.PROTECT, related_name="batches")
@@ -378,6 +416,10 @@ class Batch(models.Model):
     )
     chain = models.PositiveIntegerField(
         null=True, blank=True, help_text="The run of shot sets that truly nest; see the audit."
+    )
+    # Of a study that has pools, one of them.
+    pool = models.ForeignKey(
+        Pool, on_delete=models.RESTRICT, null=True, blank=True, related_name="batches"
     )
     wanted = models.PositiveIntegerField("number of annotators", default=3)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
@@ -400,17 +442,42 @@ class Batch(models.Model):
         ordering = ["study", "task", "training_set__shots", "training_set__split", "id"]
         verbose_name_plural = "batches"
         constraints = [
-            once("batch_once_in_study", ["study", "training_set", "test_set"]),
+            once(
+                "batch_once_in_study",
+                ["study", "training_set", "test_set"],
+                condition=Q(pool__isnull=True),
+            ),
             once(
                 "batch_zero_shot_once_in_study",
                 ["study", "test_set"],
+                condition=Q(training_set__isnull=True, pool__isnull=True),
+            ),
+            once("batch_once_in_pool", ["pool", "training_set", "test_set"]),
+            once(
+                "batch_zero_shot_once_in_pool",
+                ["pool", "test_set"],
                 condition=Q(training_set__isnull=True),
             ),
             check("batch_wants_somebody", wanted__gte=1),
         ]
 
     def __str__(self) -> str:
-        return f"{self.task} · {self.label}"
+        return " · ".join(filter(None, [str(self.task), self.label, self.pool_name]))
+
+    @property
+    def pool_name(self) -> str:
+        return self.pool.name if self.pool else ""
+
+    @property
+    def least_check_score(self) -> float | None:
+        """In percent, of its checks: its pool's where that has one."""
+        own = self.pool.min_check_score if self.pool else None
+        return self.study.min_check_score if own is None else own
+
+    @property
+    def cell_text(self) -> str:
+        """The cell that its people are in, in words."""
+        return f"{self.task} with {self.shots_text}" + (f", {self.pool}" if self.pool else "")
 
     @property
     def shots(self) -> int:
@@ -457,6 +524,8 @@ class Batch(models.Model):
                 errors[field] = f"This is not a {role} set."
             elif self.task_id and chosen.task_id != self.task_id:
                 errors[field] = "This set belongs to another task."
+        if self.pool and self.pool.study_id != self.study_id:
+            errors["pool"] = "This pool belongs to another study."
         checks = self.check_set
         if checks and self.task_id and checks.task.benchmark_id != self.task.benchmark_id:
             errors["check_set"] = "This set belongs to another benchmark."
@@ -469,6 +538,7 @@ class Invitation(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
     external_id = models.CharField(max_length=200)
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, null=True, blank=True)
     token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -11,7 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from annotation.access.requests import ResearcherRequest, resume_link, study_link
+from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
 from annotation.kinds import answer_score, gold_in_force, in_full
@@ -40,8 +40,7 @@ _read = study_page(*READ, right=Right.PEOPLE, permission=VIEW)
 def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
     below_rule = [row.assignment for row in everybody if row.is_below_rule]
-    hands_out = study.is_open and not study.channel.invited_only
-    hands_out = hands_out and may(request.user, study, Right.SET_UP)
+    hands_out = study.is_open and may(request.user, study, Right.SET_UP)
     figures = figures_of(study, [row.assignment for row in everybody], below_rule, at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),
@@ -50,7 +49,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
         "outcomes": Outcome.choices,
         "now": now,
         # For whoever sets up the study, where it takes people by it.
-        "study_link": study_link(request, study) if hands_out else "",
+        "links": join_links(request, study) if hands_out else [],
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)

@@ -20,10 +20,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from annotation.access.requests import ResearcherRequest, study_link
+from annotation.access.requests import ResearcherRequest, join_links
 from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study
-from annotation.models.errors import Refusal
+from annotation.models.errors import BadInput, Refusal
 from annotation.models.texts import counted
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
@@ -102,7 +102,7 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
         **study_frame(request.user, study, tab="payments"),
         "connection": connection,
         "form": form,
-        "link": study_link(request, study),
+        "links": join_links(request, study),
         "report_address": _report_address(connection) if connection.pk else "",
         "codes": codes_to_set_up(study),
         "to_approve": len(statuses.approvable(study)),
@@ -114,7 +114,12 @@ Act = Callable[[ResearcherRequest, ProlificStudy], str]
 
 
 def _draft(request: ResearcherRequest, connection: ProlificStudy) -> str:
-    link = study_link(request, connection.study)
+    (_, link), *others = join_links(request, connection.study)
+    if others:
+        raise BadInput(
+            "Prolific fills one place after another by one link: create a study there for each "
+            "pool, with its link and filter."
+        )
     connecting.draft_study(connection, link=link, by=request.user)
     return "The draft is on Prolific: look at it there, and publish it when the study is open."
 

@@ -34,8 +34,11 @@ def _sharing(sets: QuerySet[ItemSet]) -> QuerySet[ItemSet]:
 def problems_of_checks(study: Study, batches: Sequence[Batch]) -> Iterator[str]:
     """What keeps the study from starting."""
     checked = [batch for batch in batches if batch.check_set_id]
-    if checked and study.min_check_score is None:
+    if any(batch.least_check_score is None for batch in checked):
         yield "The checks have no least share of right answers: set one in the settings."
+    for batch in batches:
+        if batch.pool and batch.pool.min_check_score is not None and not batch.check_set_id:
+            yield f"The pool {batch.pool} has a least share of the checks, and {batch} no checks."
     for batch in checked:
         yield from _problems(batch)
     yield from _half_checked(batches)
@@ -59,9 +62,11 @@ def _problems(batch: Batch) -> Iterator[str]:
 
 def _half_checked(batches: Sequence[Batch]) -> Iterator[str]:
     """A floor holds for everybody in a cell."""
-    cells: dict[tuple[str, int], set[int | None]] = {}
+    cells: dict[str, set[int | None]] = {}
     for batch in batches:
-        cells.setdefault((str(batch.task), batch.shots), set()).add(batch.check_set_id)
-    for (task, shots), sets in cells.items():
+        pool = f", {batch.pool}" if batch.pool else ""
+        where = f"{batch.task} with {batch.shots} shots{pool}"
+        cells.setdefault(where, set()).add(batch.check_set_id)
+    for where, sets in cells.items():
         if len(sets) > 1:
-            yield f"{task} with {shots} shots: all its batches need the same checks, or none."
+            yield f"{where}: all its batches need the same checks, or none."

@@ -141,8 +141,9 @@ def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 def missing(study: Study, chosen: Iterable[Batch], *, wanted: int) -> list[Batch]:
     """Those that the study does not have yet, as they would be stored."""
-    present = set(study.batches.values_list("training_set_id", "test_set_id"))
-    new = [one for one in chosen if (one.training_set_id, one.test_set_id) not in present]
+    keys = ("training_set_id", "test_set_id", "pool_id")
+    present = set(study.batches.values_list(*keys))
+    new = [one for one in chosen if tuple(getattr(one, key) for key in keys) not in present]
     for batch in new:
         batch.study, batch.wanted = study, wanted
     return new
@@ -342,10 +343,15 @@ def copy_study(
     )
     make_owner(copy, owner)
     rules, batches = list(study.outcome_rules.all()), list(study.batches.order_by("id"))
+    pools = {pool.pk: pool for pool in study.pools.all()}
+    for pool in pools.values():
+        pool.pk, pool.study, pool.join_token = None, copy, new_token()
+        pool.save()
     for rule in rules:
         rule.pk, rule.study, rule.code = None, copy, random_letters()
     for batch in batches:
         batch.pk, batch.study, batch.join_token = None, copy, new_token()
+        batch.pool = pools[batch.pool_id] if batch.pool_id else None
         batch.description, batch.gold_version = "", None
         batch.check_description, batch.check_gold_version = "", None
     OutcomeRule.objects.bulk_create(rules)

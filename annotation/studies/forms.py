@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotation.kinds import in_full
-from annotation.models import Batch, Example, Gold, ItemSet, Study, Task
+from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
@@ -81,6 +81,15 @@ class ReasonForm(forms.Form):
     )
 
 
+def offer_pools(form: forms.Form, study: Study) -> None:
+    """A form's pools; without the field where the study has none."""
+    field = form.fields["pool"]
+    assert isinstance(field, forms.ModelChoiceField)
+    field.queryset = study.pools.all()
+    if not field.queryset.exists():
+        del form.fields["pool"]
+
+
 def cell_key(task: Task, shots: int) -> str:
     return f"{task.slug}:{shots}"
 
@@ -104,6 +113,7 @@ class BuilderForm(forms.Form):
         required=False,
         help_text="Such as 1-5, 12. Leave empty for all of them.",
     )
+    pool = forms.ModelChoiceField(Pool.objects.none(), help_text="Whose batches they are.")
     wanted = forms.IntegerField(
         label="People in each batch", initial=USUAL_PEOPLE, min_value=1, max_value=10_000
     )
@@ -152,6 +162,7 @@ class BuilderForm(forms.Form):
         self._offer_grid()
         self._offer_episodes()
         self._offer_checks(study)
+        offer_pools(self, study)
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
@@ -237,7 +248,7 @@ class BuilderForm(forms.Form):
         ]
         chosen = [*of_sets, *episodes]
         for batch in chosen:
-            batch.check_set = data.get("checks")
+            batch.check_set, batch.pool = data.get("checks"), data.get("pool")
         return chosen
 
 

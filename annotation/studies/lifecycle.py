@@ -1,5 +1,6 @@
 """The life of a study: started (which freezes it), paused, resumed, closed."""
 
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
@@ -51,7 +52,7 @@ STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gol
 
 def what_is_missing(study: Study) -> list[str]:
     missing: list[str] = []
-    batches = list(study.batches.select_related("task", "training_set", "check_set__task"))
+    batches = list(study.batches.select_related("task", "training_set", "check_set__task", "pool"))
     if not batches:
         missing.append("The study has no batches: add some.")
     if not study.consent_text.strip():
@@ -62,11 +63,21 @@ def what_is_missing(study: Study) -> list[str]:
         if not task.description.strip():
             missing.append(f"The task {task.slug} has no description: write one on its page.")
     missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
+    missing.extend(_problems_of_pools(study, batches))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
         missing.append(f"Completion codes are missing for: {', '.join(without)}.")
     return missing
+
+
+def _problems_of_pools(study: Study, batches: Collection[Batch]) -> Iterator[str]:
+    filled = {batch.pool for batch in batches}
+    if len(filled) > 1 and None in filled:
+        yield "Some batches are of a pool and others of none: give each of them a pool."
+    for pool in study.pools.all():
+        if pool not in filled:
+            yield f"The pool {pool} has no batches: add some, or take it out."
 
 
 def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
@@ -81,7 +92,7 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
             raise Frozen(f"The study {study.slug} has been started already.")
         study.refresh_from_db()
         batches = study.batches.select_related(
-            "task", "training_set", "test_set", "check_set__task"
+            "task", "training_set", "test_set", "check_set__task", "pool"
         )
         for batch in batches:
             batch.description = batch.task.description
@@ -162,6 +173,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
             for field in FROZEN_FIELDS
             for value in [getattr(study, field)]
         },
+        "pools": list(study.pools.values("slug", "name", "about", "min_check_score")),
         "outcomes": list(
             study.outcome_rules.order_by("outcome").values("outcome", "code", "pays_time")
         ),
@@ -170,6 +182,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
                 "batch": batch.pk,
                 "task": batch.task.slug,
                 "label": batch.label,
+                "pool": batch.pool.slug if batch.pool else None,
                 "wanted": batch.wanted,
                 "training_checksum": batch.training_set.checksum if batch.training_set else None,
                 "test_checksum": batch.test_set.checksum,

@@ -26,6 +26,7 @@ from annotation.models import (
     Invitation,
     Outcome,
     Place,
+    Pool,
     Study,
     StudyState,
 )
@@ -56,13 +57,15 @@ def read_people(text: str) -> list[str]:
     return list(people)
 
 
-def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
-    """An invitation for each of these people; those who have one keep it, and its link."""
+def invite(study: Study, people: Sequence[str], *, pool: Pool | None = None) -> list[Invitation]:
+    """An invitation for each of these people, to a pool where the study has some; those who have
+    one keep it, and its link."""
     if study.state == StudyState.CLOSED:
         raise BadInput("This study is closed: nobody can be invited any more.")
     _check_erased(study, people)
     Invitation.objects.bulk_create(
-        [Invitation(study=study, external_id=person) for person in people], ignore_conflicts=True
+        [Invitation(study=study, external_id=person, pool=pool) for person in people],
+        ignore_conflicts=True,
     )
     return list(study.invitations.filter(external_id__in=people).order_by("id"))
 

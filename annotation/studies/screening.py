@@ -122,10 +122,10 @@ def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
     """What each rule comes to, a training without one as well, and the cells to which it
     applies."""
     rules, cells = _rules(study), defaultdict[ScreeningRule, dict[str, None]](dict)
-    for batch in study.batches.select_related("task", "training_set", "check_set"):
+    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
         for part, rule in rules[batch.pk].items():
             which = f"{part} of " if len(rules[batch.pk]) > 1 else ""
-            cells[rule][f"{which}{batch.task} with {batch.shots_text}"] = None
+            cells[rule][f"{which}{batch.cell_text}"] = None
     return [
         (Screening(rule, simulate_screening(rule)), list(names)) for rule, names in cells.items()
     ]
@@ -141,7 +141,8 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
 
 def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
     """By batch: of its checks, and of its training; the group and the places are the cell's."""
-    batches = list(study.batches.select_related("training_set__task", "check_set__task"))
+    sets = ("training_set__task", "check_set__task")
+    batches = list(study.batches.select_related(*sets, "pool", "study"))
     items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
     sizes = dict(items.order_by().values_list("item_set").annotate(Count("pk")))
     guessing = {
@@ -150,26 +151,26 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
         for item_set in (batch.check_set, batch.training_set)
         if item_set and item_set.pk in sizes
     }
-    places = Counter[tuple[int, int]]()
+    places = Counter[tuple[int, int, int | None]]()
     for batch in batches:
-        places[batch.task_id, batch.shots] += batch.wanted
+        places[batch.task_id, batch.shots, batch.pool_id] += batch.wanted
 
     def rule_on(item_set: ItemSet, batch: Batch, **rule: Any) -> ScreeningRule:
         return ScreeningRule(
             items=sizes[item_set.pk],
-            places=places[batch.task_id, batch.shots],
+            places=places[batch.task_id, batch.shots, batch.pool_id],
             **guessing[item_set.pk],
             **rule,
         )
 
-    by_part = {
-        "checks": {"floor": study.min_check_score},
-        "training": _rule_of_training(study),
-    }
+    of_training = _rule_of_training(study)
     return {
         batch.pk: {
-            part: rule_on(item_set, batch, **by_part[part])
-            for part, item_set in (("checks", batch.check_set), ("training", batch.training_set))
+            part: rule_on(item_set, batch, **rule)
+            for part, item_set, rule in (
+                ("checks", batch.check_set, {"floor": batch.least_check_score}),
+                ("training", batch.training_set, of_training),
+            )
             if item_set and item_set.pk in sizes
         }
         for batch in batches

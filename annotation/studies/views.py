@@ -20,9 +20,9 @@ from annotation.access import rights
 from annotation.access.requests import (
     ResearcherRequest,
     invitation_link,
+    join_links,
     lets_in,
     require,
-    study_link,
 )
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
@@ -114,7 +114,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "never_frozen": [name.replace("_", " ") for name in NEVER_FROZEN],
         "codes": codes,
         "codes_as_lines": as_lines(codes),
-        "study_link": "" if study.channel.invited_only else study_link(request, study),
+        "links": join_links(request, study),
     }
     return render(request, START, context, status=409 if refusal else 200)
 

@@ -30,6 +30,7 @@ from annotation.models import (
     Channel,
     Invitation,
     JoinAnswer,
+    Pool,
     Study,
     new_token,
 )
@@ -65,6 +66,7 @@ class JoinLink:
     token: str
     study: Study
     batch: Batch | None = None
+    pool: Pool | None = None
     invited: str = ""
 
     @property
@@ -121,12 +123,15 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
 def _link(name: str, token: str) -> JoinLink:
     if name == "invitation":
         invited = get_object_or_404(
-            Invitation.objects.select_related("study__channel"), token=token
+            Invitation.objects.select_related("study__channel", "pool"), token=token
         )
-        return JoinLink(name, token, invited.study, invited=invited.external_id)
+        return JoinLink(name, token, invited.study, None, invited.pool, invited.external_id)
     if name == "batch":
         batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
         return JoinLink(name, token, batch.study, batch)
+    if name == "pool":
+        pool = get_object_or_404(Pool.objects.select_related("study__channel"), join_token=token)
+        return JoinLink(name, token, pool.study, pool=pool)
     return JoinLink(
         name, token, get_object_or_404(Study.objects.select_related("channel"), join_token=token)
     )
@@ -190,6 +195,7 @@ def _visit(door: Door, link: JoinLink) -> Visit:
         study=link.study,
         annotator=person(link.study.channel, door.external_id),
         batch=link.batch,
+        pool=link.pool,
         submission_id=door.submission_id,
         browser_hash=door.browser_hash,
     )

@@ -176,7 +176,7 @@ def in_detail(study: Study, contents: Sequence[BatchContent]) -> Facts:
         _("What you do"): _what_you_do(contents),
         _("What you are paid"): _exactly(study, contents, rules),
         _("Pay limits"): _caps(study, contents, rules),
-        **_marks(study, contents),
+        **_marks(contents),
         _("Pauses"): _pausing(study, rules),
     }
 
@@ -375,10 +375,11 @@ def _early_end(
     return f"{sentence} {_paid_then(study, rules.get(Outcome.SCREENED_OUT))}"
 
 
-def _marks(study: Study, contents: Sequence[BatchContent]) -> Facts:
-    if not any(content.checks for content in contents):
+def _marks(contents: Sequence[BatchContent]) -> Facts:
+    shares = [content.least_check_score or 0 for content in contents if content.checks]
+    if not shares:
         return {}
-    share = percent_text((study.min_check_score or 0) / 100)
+    share = percent_text(max(shares) / 100)
     sentence = _("After the checks your part ends if your score there is below %(share)s.")
     return {_("Can it end early?"): [sentence % {"share": share}]}
 

@@ -26,6 +26,7 @@ from annotation.models import (
     JoinAnswer,
     JoinCount,
     Place,
+    Pool,
     Study,
     StudyState,
     new_token,
@@ -54,6 +55,7 @@ class Visit:
     # Perhaps not stored yet: see `person`.
     annotator: Annotator
     batch: Batch | None = None
+    pool: Pool | None = None
     submission_id: str = ""
     browser_hash: str = ""
 
@@ -233,9 +235,15 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
     seen = set(worked_on.values_list("exposure_key", flat=True))
     # Those of checks too; an assignment from before there were checks has none.
     seen |= set(Exposure.objects.filter(same).values_list("exposure_key", flat=True))
-    batches = study.batches.select_related("task", "study", "check_set__task")
+    batches = study.batches.select_related("task", "study", "check_set__task", "pool")
     if visit.batch is not None:
         batches = batches.filter(pk=visit.batch.pk)
+    elif visit.pool is not None:
+        batches = batches.filter(pool=visit.pool)
+    elif study.pools.exists():
+        raise NotOpen(_("Each group of people has a link of its own: open the one for yours."))
+    others = study.pools.filter(batches__assignments__in=worked_on.filter(study=study))
+    batches = batches.filter(pool__in=others) if others.exists() else batches
     by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
     if not by_id:
         raise Full(_("You have worked on this before; each person takes part in a task only once."))

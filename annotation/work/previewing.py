@@ -103,7 +103,7 @@ class Preview(Position):
         return on if following < len(self.content.checks) else self._after_checks(on)
 
     def _after_checks(self, on: PreviewState) -> PreviewState:
-        if screen_checks(self._mean(on.scores), self.batch.study)["passed"]:
+        if screen_checks(self._mean(on.scores), self.batch.least_check_score)["passed"]:
             return replace(on, state=WorkState.DESCRIPTION, scores=())
         return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
 
@@ -125,7 +125,7 @@ class Preview(Position):
         checked = self.batch.check_set.items.count() if self.batch.check_set else 0
         study, score = self.batch.study, self._mean(self.state.scores)
         passed = self.state.step > checked
-        checks = {"passed": passed, "score": score, "floor": study.min_check_score}
+        checks = {"passed": passed, "score": score, "floor": self.batch.least_check_score}
         return Assignment(
             annotator=Annotator(pseudonym=PSEUDONYM, channel=self.batch.study.channel),
             batch=self.batch,

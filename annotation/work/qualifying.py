@@ -51,13 +51,12 @@ def qualify_by_checks(assignment: Assignment) -> bool:
     content = batch_content(assignment.batch_id)
     assert content.check_task is not None
     score = _mean_score(assignment.judgements.of_checks(), content.check_task)
-    assignment.check_screening = screen_checks(score, assignment.study)
+    assignment.check_screening = screen_checks(score, assignment.batch.least_check_score)
     assignment.save(update_fields=["check_screening"])
     return bool(assignment.check_screening["passed"])
 
 
-def screen_checks(score: float, study: Study) -> Screening:
-    floor = study.min_check_score
+def screen_checks(score: float, floor: float | None) -> Screening:
     passed = floor is None or score >= floor
     return {"score": score, "passed": passed, "floor": floor, "lowest_allowed": None}
 
@@ -85,6 +84,7 @@ def others_scores(assignment: Assignment) -> list[float]:
     others = Assignment.objects.filter(
         study=assignment.study,
         batch__task_id=assignment.batch.task_id,
+        batch__pool=assignment.batch.pool,
         batch__training_set__shots=training_set.shots if training_set else None,
         training_score__isnull=False,
         annotator__channel__is_simulated=assignment.is_simulated,

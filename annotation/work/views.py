@@ -70,7 +70,7 @@ def _whole_number(text: str) -> int | None:
 PAGE = "annotation/work/work.html"
 STOP = "annotation/work/stop.html"
 COMMENT = "annotation/work/comment.html"
-LINKS = {"study": "annotation:join_study", "batch": "annotation:join_batch"}
+LINKS = {way: f"annotation:join_{way}" for way in ("study", "batch", "pool")}
 
 
 def at_work(view: View) -> View:

@@ -18,7 +18,7 @@ from scoring.analysis.tables import (
     excluded_record,
 )
 from scoring.analysis.uncertainty import Record, agreement, uncertainty
-from scoring.cells.cells import CellReader, cell_order, percent, shots_of_batch
+from scoring.cells.cells import CellKey, CellReader, cell_key, cell_order, percent
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare, whole_of
@@ -76,7 +76,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     for number, cell in enumerate(people):
         progress(number, steps, f"{cell.task}, {cell.shots} shots")
         assert cell.study is not None, "they are of people"
-        about = _about(cell.study, cell.task, cell.shots, reader, simulated=cell.simulated)
+        about = _about(cell.study, cell.task, cell.shots, cell.pool, reader, cell.simulated)
         sure.append({**about, **uncertainty(cell, choices)})
         if len(cell.scores) > 1:
             together = table.consensus_of(cell)
@@ -115,10 +115,11 @@ def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
 
 
 def _about(
-    study: Study, task: Task, shots: int | str, reader: CellReader, *, simulated: bool
+    study: Study, task: Task, shots: int | str, pool: str, reader: CellReader, simulated: bool
 ) -> dict[str, Any]:
     return {
         "study": study.slug,
+        "pool": pool or None,
         "simulated": simulated,
         "task": task.slug,
         "shots": shots,
@@ -149,22 +150,23 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
     out or not. Leaving out the screened-out would show selection as learning."""
     assignments = Assignment.objects.filter(
         study=study, training_ended_at__isnull=False
-    ).select_related("annotator", "batch__task", "batch__training_set", "batch__test_set")
+    ).select_related(
+        *("annotator", "batch__task", "batch__training_set", "batch__test_set", "batch__pool")
+    )
     assignments = assignments.simulated() if simulated else assignments.of_people()
     if not reader.choices.with_excluded:
         assignments = assignments.filter(exclusion__isnull=True)
-    cells: dict[tuple[str, int | str], list[Assignment]] = {}
+    cells: dict[CellKey, list[Assignment]] = {}
     for assignment in assignments.order_by("pk"):
-        shots = shots_of_batch(assignment.batch)
-        if shots:
-            cells.setdefault((assignment.batch.task.slug, shots), []).append(assignment)
+        if assignment.batch.shots:
+            cells.setdefault(cell_key(assignment.batch), []).append(assignment)
     return [
         {
-            **_about(study, those[0].batch.task, shots, reader, simulated=simulated),
+            **_about(study, those[0].batch.task, shots, pool, reader, simulated),
             "annotators": len(those),
             **_learned(those, reader),
         }
-        for (_, shots), those in sorted(cells.items(), key=cell_order)
+        for (_, shots, pool), those in sorted(cells.items(), key=cell_order)
     ]
 
 

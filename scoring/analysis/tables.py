@@ -11,7 +11,7 @@ from scoring.tests.verdicts import OF_AVERAGES
 # What every score names.
 TERMS = ("references", "normalisation", "gold_version")
 SCORED_UNDER = tuple(BY_KEY[key] for key in TERMS)
-WHERE = picked(OF_TESTS, "study simulated task shots")
+WHERE = picked(OF_TESTS, "study pool simulated task shots")
 SYSTEM = picked(OF_TESTS, "system method parameters")
 VERDICT = picked(OF_TESTS, "outcome certainty reasons exploratory supplement family margin fragile")
 DIFFERENCE = picked(OF_TESTS, "difference low high se df p p_holm m left_out notes")

@@ -122,7 +122,7 @@ def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
     return replace(PROVENANCE, lines=lines_of([facts]))
 
 
-PLACE = ("study", "simulated", "task", "shots")
+PLACE = ("study", "pool", "simulated", "task", "shots")
 # By table, beside where a line belongs; in this order.
 USUAL: dict[str, tuple[str, ...]] = {
     "tests": ("system", "difference", "outcome", "p_holm"),

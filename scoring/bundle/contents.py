@@ -62,6 +62,10 @@ FILES: dict[str, Columns] = {
         "task": ("The task; see tasks.jsonl.", "task.slug"),
         "shots": "Training examples, 0 for none; few for episodes that have any. A cell of the "
         "table is a task with a number of shots.",
+        "pool": (
+            "Its pool, in a study that has some: each is a cell by itself; null elsewhere.",
+            "pool.name",
+        ),
         "split": "Which of the shot sets of this size was shown; null where there is none.",
         "chain": "The run of shot sets that truly nest.",
         "episode": ("The number of a few-shot episode; null elsewhere.", "test_set.episode"),
@@ -138,7 +142,7 @@ FILES: dict[str, Columns] = {
         "active_ms": "Active time by the browser's account.",
     },
     "figures.jsonl": {
-        **_as_compared("kind", "task", "shots", "references"),
+        **_as_compared("kind", "task", "shots", "pool", "references"),
         "asked": BY_KEY["estimand"].meaning,
         "with_excluded": "Whether excluded assignments count.",
         **_as_compared("ci_method", *NUMBERS, "gold_version", "normalisation"),

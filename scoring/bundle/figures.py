@@ -33,7 +33,7 @@ Row = dict[str, Any]
 Limits = tuple[float | None, float | None]
 LEVEL, CLOSE = 0.95, 1e-9
 SEED, RESAMPLES = 20211206, 1000
-KEY = ("kind", "task", "shots", "references", "asked", "with_excluded")
+KEY = ("kind", "task", "shots", "pool", "references", "asked", "with_excluded")
 NUMBERS = ("mean", "sd", "n", "m", "ci_low", "ci_high")
 
 
@@ -234,11 +234,12 @@ def rebuilt(read: Callable[[str], Iterator[Row]]) -> Iterator[Row]:
         batch = batches[row["batch"]]
         if row["outcome"] == "completed":
             for with_excluded in (True,) if row["excluded"] else (True, False):
-                key = kind, batch["task"], batch["shots"], with_excluded
+                key = kind, batch["task"], batch["shots"], batch["pool"], with_excluded
                 cells[key].append((row["assignment"], batch))
     for row in read("figures.jsonl"):
         asked = {name: row[name] for name in KEY}
-        own = cells.get((row["kind"], row["task"], row["shots"], row["with_excluded"]), [])
+        names = ("kind", "task", "shots", "pool", "with_excluded")
+        own = cells.get(tuple(row[name] for name in names), [])
         figures = cell_figures(own, sets, scores[row["references"]], row["asked"]) if own else {}
         asked["ci_method"] = figures.get("ci_method")
         yield asked | {name: in_percent(name, figures.get(name)) for name in NUMBERS}

@@ -45,8 +45,8 @@ class Vector:
 
 @dataclass(frozen=True)
 class Cell:
-    """People of one study, or the runs of one system of one size, on one task with one number of
-    shots."""
+    """People of one study or of one of its pools, or the runs of one system of one size, on one
+    task with one number of shots."""
 
     task: Task
     shots: int | str
@@ -56,6 +56,8 @@ class Cell:
     vectors: tuple[Vector, ...]
     # Of people.
     study: Study | None = None
+    # The name of one of the study's; empty in a study without any.
+    pool: str = ""
     simulated: bool = False
     # Why they passed no floor that was set before the start; empty if they did.
     no_floor: str = ""
@@ -106,12 +108,13 @@ class Cell:
             vectors=tuple(compress(self.vectors, kept)),
         )
 
-    def beside(self, people: "Cell") -> "tuple[Cell, str]":
+    def beside(self, *people: "Cell") -> "tuple[Cell, str]":
         """The runs of a system on these people's shot sets, read on the items that any of them saw;
         and why a comparison with it is exploratory, if so."""
-        places, is_other = runs_on(set(people.splits), [vector.split for vector in self.vectors])
+        splits = {split for cell in people for split in cell.splits}
+        places, is_other = runs_on(splits, [vector.split for vector in self.vectors])
         runs = self.keeping([place in places for place in range(len(self.vectors))])
-        seen = frozenset(people.seen)
+        seen = frozenset(pk for cell in people for pk in cell.seen)
         cell = replace(runs, only=seen)
         if is_other:
             return cell, OTHER_SHOT_SETS
@@ -249,17 +252,18 @@ class CellReader(TaskScoring):
         if task is not None:
             assignments = assignments.filter(batch__task=task)
         chosen = assignments.simulated() if simulated else assignments.of_people()
-        about = ("annotator", "batch__task", "batch__training_set", "batch__test_set", "exclusion")
+        of_batch = ("batch__task", "batch__training_set", "batch__test_set", "batch__pool")
+        about = ("annotator", "exclusion", *of_batch)
         members = [
             member
             for member in chosen.select_related(*about).order_by("joined_at", "pk")
             if self.only(member.batch.task) != NOTHING
         ]
         by_task: dict[Task, list[Assignment]] = defaultdict(list)
-        cells: dict[tuple[str, int | str], list[Assignment]] = defaultdict(list)
+        cells: dict[CellKey, list[Assignment]] = defaultdict(list)
         for member in members:
             by_task[member.batch.task].append(member)
-            cells[member.batch.task.slug, shots_of_batch(member.batch)].append(member)
+            cells[cell_key(member.batch)].append(member)
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
@@ -271,10 +275,11 @@ class CellReader(TaskScoring):
                 those,
                 vectors,
                 shots,
+                pool=pool,
                 no_floor=max(no_floors[member.batch_id] for member in those),
                 **about_people,
             )
-            for (_, shots), those in sorted(cells.items(), key=cell_order)
+            for (_, shots, pool), those in sorted(cells.items(), key=cell_order)
             if self.choices.wants(shots)
         ]
 
@@ -357,12 +362,19 @@ def shots_of_batch(batch: Batch) -> int | str:
     return FEW if batch.shots and batch.test_set.episode is not None else batch.shots
 
 
+# The task's slug, the shots and the pool.
+CellKey = tuple[str, int | str, str]
+
+
+def cell_key(batch: Batch) -> CellKey:
+    return batch.task.slug, shots_of_batch(batch), batch.pool_name
+
+
 def cell_order(
-    cell: tuple[tuple[str, int | str], list[Assignment]],
-) -> tuple[str, tuple[float, str]]:
-    """By task and shots."""
-    task, shots = cell[0]
-    return task, shots_order(shots)
+    cell: tuple[CellKey, list[Assignment]],
+) -> tuple[str, tuple[float, str], str]:
+    task, shots, pool = cell[0]
+    return task, shots_order(shots), pool
 
 
 def _reading_order(run: Run) -> tuple[object, ...]:

@@ -273,7 +273,9 @@ class Row:
 
 # Of a row, or of an average over its task and others: which people or system, with as many shots,
 # and on which items.
-whose = attrgetter("kind", "study", "system", "method", "parameters", "shots", "block", "group")
+whose = attrgetter(
+    *("kind", "study", "pool", "system", "method", "parameters", "shots", "block", "group")
+)
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:

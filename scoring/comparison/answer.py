@@ -32,8 +32,8 @@ from scoring.tests.verdicts import Average
 AXIS, EDGE = 200.0, 3.0
 # Which comparison a verdict is of, and of how many one is told what it was.
 OF_WHAT = (
-    *("study", "simulated", "task", "shots", "system", "method", "parameters", "other_shots"),
-    "exploratory",
+    *("study", "pool", "simulated", "task", "shots", "system", "method", "parameters"),
+    *("other_shots", "exploratory"),
 )
 MOST_TOLD = 4
 RAN_ALL = "that had run every task when the study closed"
@@ -105,10 +105,11 @@ class ForestLine:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of the people of one study at one number of shots. forest: by the heading of a block its
-    lines, the highest score first."""
+    """Of the people of one study, or of one of its pools, at one number of shots. forest: by the
+    heading of a block its lines, the highest score first."""
 
-    study: str | None
+    # Of whom, where there are several.
+    of: str
     headline: list[str]
     condition: str
     so_far: str
@@ -120,22 +121,24 @@ class Answer:
 
 
 def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
-    """One for the people of each study at this number of shots, simulated ones by themselves."""
-    people: dict[tuple[str | None, str], list[Row]] = {}
+    """One for the people of each study, and of each of its pools, at this number of shots;
+    simulated ones by themselves."""
+    people: dict[tuple[object, ...], list[Row]] = {}
     for row in table.rows:
         if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
-            people.setdefault((row.study, row.kind), []).append(row)
+            people.setdefault((row.study, row.pool, row.kind), []).append(row)
     return [_answer(table, rows, loud=loud) for rows in people.values()]
 
 
 def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
     first = people[0]
+    study = "" if table.study else table.titles.get(first.study or "")
     tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
     named = [those for those in _by_system(tests) if not block_of(those[0])]
     forest = _forest(table, first, tests, tasks=len(people))
     at = first.after_checks or shots_text(str(first.shots))
     return Answer(
-        study=None if table.study else table.titles.get(first.study or ""),
+        of=", ".join(filter(None, [study, first.pool])),
         headline=_headline(named, tests, people, loud=loud),
         condition=f"{at}, {_counted(len(people), 'task')}",
         so_far=_so_far(table, named, people),
@@ -400,7 +403,7 @@ def _verdicts_of(version: Version) -> dict[Difference, str]:
 
 
 def _on_what(test: Difference, table: Comparison) -> str:
-    task = _task(table, test) or "all tasks"
+    task = ", ".join(filter(None, [_task(table, test) or "all tasks", test.pool]))
     against = name_of(test) if test.system else f"{test.other_shots} shots"
     return f"{task} with {shots_text(str(test.shots))} against {against}"
 

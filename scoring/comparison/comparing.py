@@ -194,19 +194,18 @@ class Comparison:
     def consensus_of(self, cell: Cell) -> Row | None:
         """Of these people together."""
         name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
-        where = name, cell.study.slug if cell.study else None, cell.task.slug, cell.shots
-        found = (
-            row for row in self.consensus if (row.system, row.study, row.task, row.shots) == where
-        )
-        return next(found, None)
+        study = cell.study.slug if cell.study else None
+        where = name, study, cell.pool or None, cell.task.slug, cell.shots
+        for row in self.consensus:
+            if (row.system, row.study, row.pool, row.task, row.shots) == where:
+                return row
+        return None
 
     @property
     def excluded(self) -> list[tuple[Row | None, Row]]:
         """Each cell without its excluded annotators, and with them."""
-        without = {(row.kind, row.study, row.task, row.shots): row for row in self.without}
-        return [
-            (without.get((row.kind, row.study, row.task, row.shots)), row) for row in self.including
-        ]
+        without = {(whose(row), row.task): row for row in self.without}
+        return [(without.get((whose(row), row.task)), row) for row in self.including]
 
     @property
     def offers_new_shot_sets(self) -> bool:
@@ -495,8 +494,8 @@ def _system_row(
     if scope.study is None or choices.runs != MATCHED or not answered:
         return replace(cell_row(cell, choices), block=block)
     where = cell.task, cell.shots
-    beside = next((one for one in answered if (one.task, one.shots) == where), None)
-    own, why = cell.beside(beside) if beside else (cell, OTHER_SHOT_SETS)
+    beside = [one for one in answered if (one.task, one.shots) == where]
+    own, why = cell.beside(*beside) if beside else (cell, OTHER_SHOT_SETS)
     if why:
         return replace(cell_row(cell, choices), block=OTHER)
     return replace(cell_row(own, choices, matched=True), block=block)

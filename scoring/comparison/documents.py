@@ -202,7 +202,8 @@ def _sizes(rows: Iterable[Row]) -> str:
 
 def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
-    first = first_of(tests)
+    # Beside several pools' people one sign would not say whose it is.
+    first = first_of(tests) if len({test.pool for test in tests}) < 2 else None
     low, high = row.limits
     is_own = isinstance(row, Row) and (row.block in (OTHER, GROUPED) or not table.has_verdicts)
     own = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
@@ -234,7 +235,7 @@ def _opened(row: Row | Average, tests: Iterable[Difference], table: Comparison) 
 
 
 def _of_test(test: Difference) -> Iterable[Opened]:
-    yield "people less system", apart(test)
+    yield f"{test.pool or 'people'} less system", apart(test)
     yield "", verdict_in_words(test)
     if test.reasons:
         yield "not sure", ", ".join(test.reasons)

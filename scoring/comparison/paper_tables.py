@@ -146,6 +146,8 @@ def name_of(row: Row, titles: Names) -> str:
     if row.kind == RowKind.REPORTED and row.method is None:
         return f"{row.system}, {row.source}"
     name = "People" if row.system == PEOPLE else str(row.system)
+    if row.pool:
+        name = f"{name}, {row.pool}"
     if row.block == GROUPED:
         name = f"{name}, {(row.group or '').replace('=', ': ', 1)}"
     is_one = len(titles) < 2 or row.study is None
@@ -265,7 +267,7 @@ def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[Row]:
         return []
 
     def where(row: Row) -> tuple[object, ...]:
-        return row.kind == RowKind.SIMULATED, row.study, row.task, row.shots
+        return row.kind == RowKind.SIMULATED, row.study, row.pool, row.task, row.shots
 
     persons = [row for row in rows if row.single and where(row) == where(cell)]
     return sorted(persons, key=lambda row: -(row.mean or 0.0))

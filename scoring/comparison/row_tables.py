@@ -88,7 +88,7 @@ def interval_table(rows: Iterable[Row], titles: Mapping[str, str]) -> Table:
 
 def _interval_line(row: Row, titles: Mapping[str, str]) -> Line:
     study = titles.get(row.study or "", row.study)
-    who = ", ".join(filter(None, (row.system, method_label(row.method), study)))
+    who = ", ".join(filter(None, (row.system, row.pool, method_label(row.method), study)))
     return Line(
         {
             **values_of(COLUMNS, row),
@@ -135,7 +135,7 @@ OF_ROWS = (
 )
 READ = picked(
     OF_TESTS,
-    "study task shots system method parameters other_shots outcome reasons difference "
+    "study pool task shots system method parameters other_shots outcome reasons difference "
     "low high p p_holm family runs margin exploratory supplement frozen_at",
 )
 VERDICTS = (

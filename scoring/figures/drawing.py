@@ -125,6 +125,7 @@ def _test_names(tests: Sequence[Record]) -> list[str]:
     return [
         (f"{test['study']}, " if several else "")
         + "SIMULATED PEOPLE, " * test["simulated"]
+        + (f"{test['pool']}, " if test["pool"] else "")
         + f"{test['task']}, {test['shots']} shots: "
         + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
         for test in tests

@@ -24,10 +24,12 @@ from annotation.models import (
     JoinAnswer,
     Outcome,
     OutcomeRule,
+    Pool,
     Study,
     Task,
 )
 from annotation.models.benchmark import PART, names_of
+from annotation.models.texts import counted as count_of
 from annotation.studies.screening import screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
@@ -125,7 +127,8 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
 
 class Design:
     def __init__(self, study: Study) -> None:
-        about = ("study", "task", "training_set", "test_set", "check_set__task", "gold_version")
+        sets = ("training_set", "test_set", "check_set__task")
+        about = ("study", "task", *sets, "gold_version", "pool")
         self._study = study
         self._batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
@@ -169,6 +172,25 @@ class Design:
         self.policies = sorted(
             {task.task.reference_policy for task in self.tasks if task.has_alternatives}
         )
+
+    @property
+    def least_check_scores(self) -> str:
+        """In percent, of each batch's checks; empty where there is no floor."""
+        checked = [batch for batch in self._batches if batch.check_set]
+        floors = {one.least_check_score for one in checked if one.least_check_score is not None}
+        return " or ".join(f"{floor:g} %" for floor in sorted(floors))
+
+    @property
+    def pools(self) -> list[str]:
+        """Each with who is in it, and how many were wanted."""
+        wanted = Counter[Pool]()
+        for batch in self._batches:
+            if batch.pool:
+                wanted[batch.pool] += batch.wanted
+        return [
+            f"{pool}{f' ({pool.about})' if pool.about else ''}, {count_of(n, 'place', 'places')}"
+            for pool, n in wanted.items()
+        ]
 
     @property
     def has_plain_links(self) -> bool:
@@ -248,7 +270,9 @@ class Design:
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self._batches:
             if reason := why_no_floor(batch):
-                cells[reason][f"{names[batch.task_id]} with {batch.shots_text}"] = None
+                cells[reason][
+                    f"{names[batch.task_id]}{batch.cell_text.removeprefix(str(batch.task))}"
+                ] = None
         return {reason: list(names) for reason, names in cells.items()}
 
 
@@ -263,7 +287,7 @@ def _learned(training: ItemSet) -> str:
 def _is_screened(batch: Batch) -> bool:
     """Whether a rule can send somebody away before the test."""
     return _by_training(batch) or (
-        batch.check_set is not None and batch.study.min_check_score is not None
+        batch.check_set is not None and batch.least_check_score is not None
     )
 
 

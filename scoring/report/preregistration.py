@@ -76,21 +76,22 @@ class Registered:
     @property
     def cells(self) -> Iterator[dict[str, Any]]:
         """Each task with a number of shots: its people over all splits, the items of one person."""
-        batches: dict[tuple[int, int], list[Batch]] = defaultdict(list)
+        batches: dict[tuple[int, int, str], list[Batch]] = defaultdict(list)
         for batch in self.batches:
-            batches[batch.task_id, batch.shots].append(batch)
-        for (task, shots), those in batches.items():
+            batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
+        for (task, shots, pool), those in batches.items():
             people = sum(map(self._people, those))
             items = min(batch.test_set.items.count() for batch in those)
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
-            about = (self.names[task], at, len(those), people, items)
+            name = ", ".join(filter(None, [self.names[task], pool]))
+            about = (name, at, len(those), people, items)
             planned = planned_cell_of(people, items, self.study.margin, self.comparisons)
             yield {**dict(zip(ABOUT, about, strict=True)), **planned}
 
     @property
     def comparisons(self) -> int:
         """Of the family of single tasks: of each cell with each system that was named, or one."""
-        cells = {(batch.task_id, batch.shots) for batch in self.batches}
+        cells = {(batch.task_id, batch.shots, batch.pool_id) for batch in self.batches}
         return max(1, len(cells) * self._systems)
 
     @property

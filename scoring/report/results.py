@@ -24,8 +24,8 @@ from scoring.tests.differences import Difference
 from scoring.tests.outcomes import STATES, state_of, verdict_in_words
 from scoring.tests.verdicts import Average
 
-# A cell's task and shots.
-Place = tuple[str, int | str | None]
+# A cell's task, shots and pool.
+Place = tuple[str, int | str | None, str | None]
 AVERAGE = "average"
 # In the order of a report; systems outside the family that was named have blocks of their own.
 FAMILIES = ("Averages over tasks", "Single tasks", "More shots against fewer")
@@ -81,7 +81,7 @@ class Results:
         self.averages = [one for one in table.averages if one.kind == kind and len(one.tasks) > 1]
         self.average_tests, self.tests, self.changes = (
             [
-                replace(test, task=names[test.task] if test.task else AVERAGE)
+                replace(test, task=_in_pool(names[test.task], test) if test.task else AVERAGE)
                 for test in those
                 if test.simulated == simulated
             ]
@@ -92,7 +92,7 @@ class Results:
         self.drift = table.drift
         # Cells of which every annotator was excluded: by task and shots.
         self.emptied = [
-            f"{names[row.task]}, {row.shots} shots"
+            f"{_in_pool(names[row.task], row)}, {row.shots} shots"
             for without, row in table.excluded
             if without is None and row.kind == kind
         ]
@@ -135,7 +135,7 @@ class Results:
         """The same comparison on each task, of an average."""
         if test.task != AVERAGE:
             return [test]
-        same = attrgetter("system", "method", "parameters", "shots")
+        same = attrgetter("system", "method", "parameters", "shots", "pool")
         return [one for one in self.tests if same(one) == same(test)]
 
     @property
@@ -253,7 +253,7 @@ def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
     if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):
         return {}
     return {
-        (cell["task"], cell["shots"]): cell
+        (cell["task"], cell["shots"], cell["pool"]): cell
         for cell in analysis.agreement
         if cell["simulated"] == choices.simulated
     }
@@ -263,7 +263,7 @@ def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, Record
     """As the analysis computes them."""
     seed, simulated = reader.choices.seed, reader.choices.simulated
     return {
-        (cell.task.slug, cell.shots): agreement(cell, None, seed=seed)
+        (cell.task.slug, cell.shots, cell.pool or None): agreement(cell, None, seed=seed)
         for cell in reader.people(study, simulated=simulated)
         if len(cell.scores) > 1 and not cell.is_of_episodes
     }
@@ -276,20 +276,29 @@ def _cell_facts(
     kind: RowKind,
 ) -> Iterable[CellFacts]:
     floors = no_skill(list(table.bounds))
-    excluded: dict[Place, Row] = {(row.task, row.shots): row for row in table.including}
-    consensus = {(row.task, row.shots): row.mean for row in table.consensus}
+    excluded = {_place(row): row for row in table.including}
+    consensus = {_place(row): row.mean for row in table.consensus}
     for row in table.rows:
         if row.kind != kind or row.single or row.mean is None:
             continue
-        place = row.task, row.shots
+        place, name = _place(row), _in_pool(names[row.task], row)
         other = excluded.get(place)
         yield CellFacts(
-            row=replace(row, task=names[row.task]),
-            with_excluded=replace(other, task=names[row.task]) if other else None,
+            row=replace(row, task=name),
+            with_excluded=replace(other, task=name) if other else None,
             no_skill=floors.get(row.task),
             agreement=agreements.get(place),
             consensus=consensus.get(place),
         )
+
+
+def _place(row: Row) -> Place:
+    return row.task, row.shots, row.pool
+
+
+def _in_pool(name: str, of: Row | Difference | Average) -> str:
+    """A task as a report calls it, with the pool whose people were asked."""
+    return f"{name}, {of.pool}" if of.pool else name
 
 
 INTERVAL = "95 % interval"
@@ -335,7 +344,7 @@ def _cell_record(cell: CellFacts) -> dict[str, Value]:
 
 def _average_line(average: Average) -> Line:
     figures = {"shots": average.shots, "mean": average.mean, "interval": from_to(*average.limits)}
-    return Line({"task": AVERAGE, **figures}, kind=AVERAGE)
+    return Line({"task": _in_pool(AVERAGE, average), **figures}, kind=AVERAGE)
 
 
 def tests_table(results: Results) -> Table:
@@ -374,7 +383,7 @@ def tests_table(results: Results) -> Table:
 
 def _test_record(test: Difference) -> dict[str, Value]:
     return {
-        "task": test.task,
+        "task": _in_pool(AVERAGE, test) if test.task == AVERAGE else test.task,
         "shots": test.shots,
         "against": name_of(test) if test.system else f"{test.other_shots} shots",
         "difference": test.difference,

@@ -42,6 +42,7 @@ class BatchOptions:
 class PlannedCell:
     task: Task
     shots: int
+    pool: str
     splits: int
     people: int
     items: int
@@ -70,7 +71,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Build
     """What the chosen batches make of the study, beside those that it has."""
     planned = missing(study, chosen, wanted=1 if options.viewers else options.people)
     sets = ("training_set", "test_set", "check_set__task")
-    present = list(study.batches.select_related("task", *sets))
+    present = list(study.batches.select_related("task", "pool", *sets))
     sizes = _sizes([*present, *planned])
     if options.viewers:
         planned = [part for batch in planned for part in _parts_of(batch, sizes, options)]
@@ -167,18 +168,18 @@ def _cells(
 ) -> list[PlannedCell]:
     """People of a cell are those of all its batches, items those of its smallest, so that the width
     promises no more than is there."""
-    batches: dict[tuple[Task, int], list[tuple[int, int]]] = defaultdict(list)
+    batches: dict[tuple[Task, int, str], list[tuple[int, int]]] = defaultdict(list)
     for chosen, most in ((present, None), (planned, options.items)):
         for batch in chosen:
             contexts, _ = sizes[batch.test_set_id]
             items = min(contexts, most or contexts)
-            batches[batch.task, batch.shots].append((batch.wanted, items))
+            batches[batch.task, batch.shots, batch.pool_name].append((batch.wanted, items))
     cells = []
-    for (task, shots), those in batches.items():
+    for (task, shots, pool), those in batches.items():
         people, items = sum(n for n, _ in those), min(m for _, m in those)
         width = _width(shots, people, items, options.viewers)
-        cells.append(PlannedCell(task, shots, len(those), people, items, width))
-    return sorted(cells, key=lambda cell: (str(cell.task), cell.shots))
+        cells.append(PlannedCell(task, shots, pool, len(those), people, items, width))
+    return sorted(cells, key=lambda cell: (str(cell.task), cell.shots, cell.pool))
 
 
 def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:

@@ -126,9 +126,9 @@ class Difference:
     notes: str = words("Notes", "What limits the test, in words.", default="")
 
     def is_beside(self, row: Row) -> bool:
-        """Whether the people's side is of the same study as this row, with as many shots."""
-        whose = self.study, self.simulated, str(self.shots)
-        return whose == (row.study, row.kind == RowKind.SIMULATED, str(row.shots))
+        """Whether its people are of the same study and pool as this row, with as many shots."""
+        whose = self.study, self.pool, self.simulated, str(self.shots)
+        return whose == (row.study, row.pool, row.kind == RowKind.SIMULATED, str(row.shots))
 
 
 COLUMNS = columns_of(Difference)
@@ -184,6 +184,7 @@ class Pairing:
         system = self.cell if of_systems else self.other
         named = {
             "study": self.cell.study.slug if self.cell.study else None,
+            "pool": self.cell.pool or None,
             "simulated": self.cell.simulated,
             "shots": self.cell.shots,
             "system": None if of_shots else system.system,
@@ -246,10 +247,11 @@ def _on_common_splits(one: Cell, other: Cell) -> Pairing:
 def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
     """Each number of shots of a study beside the next lower, and the most beside the fewest.
     Different people, the same items."""
-    groups: dict[tuple[Study | None, bool, Task], list[Cell]] = {}
+    groups: dict[tuple[Study | None, str, bool, Task], list[Cell]] = {}
     for cell in people:
         if not cell.is_of_episodes:
-            groups.setdefault((cell.study, cell.simulated, cell.task), []).append(cell)
+            of = cell.study, cell.pool, cell.simulated, cell.task
+            groups.setdefault(of, []).append(cell)
     pairs: list[Pairing] = []
     for those in groups.values():
         cells = sorted(those, key=lambda cell: shots_order(cell.shots))

@@ -52,8 +52,8 @@ from scoring.tests.differences import (
 )
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
-# A study, the name of a row and a number of shots.
-Sharing = tuple[str | None, str | None, int | str | None]
+# A study, its pool, the name of a row and a number of shots.
+Sharing = tuple[str | None, str | None, str | None, int | str | None]
 Limits = tuple[float | None, float | None, float | None]
 
 
@@ -63,6 +63,7 @@ class Average:
 
     kind: RowKind = as_in(BY_KEY["kind"])  # noqa: RUF009 as below
     study: str | None = as_in(BY_KEY["study"])
+    pool: str | None = as_in(BY_KEY["pool"])
     system: str | None = as_in(OF_TESTS["system"])
     method: str | None = as_in(BY_KEY["method"])
     parameters: str = as_in(OF_TESTS["parameters"])
@@ -169,7 +170,7 @@ def sharing(people: Iterable[Cell]) -> set[Sharing]:
         names = (SIMULATED, SIMULATED_CONSENSUS) if cell.simulated else (PEOPLE, CONSENSUS)
         for name in names:
             slug = cell.study.slug if cell.study else None
-            groups.setdefault((slug, name, cell.shots), []).append(cell)
+            groups.setdefault((slug, cell.pool or None, name, cell.shots), []).append(cell)
     return {whose for whose, cells in groups.items() if share_people(cells)}
 
 
@@ -177,11 +178,12 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
     means, sds = ([_or_nan(getattr(row, name)) for row in rows] for name in ("mean", "sd"))
     mean, sd, clues_sd = over_tasks(means, sds)
     first = rows[0]
-    has_shared = (first.study, first.system, first.shots) in shared
+    has_shared = (first.study, first.pool, first.system, first.shots) in shared
     low, high, df = (None, None, None) if has_shared else _limits(rows)
     return Average(
         kind=first.kind,
         study=first.study,
+        pool=first.pool,
         system=first.system,
         method=first.method,
         parameters=first.parameters,

@@ -38,6 +38,7 @@ def form_of(study: Study, **changes: Any) -> dict[str, Any]:
     data |= {"benchmark": study.benchmark_id, "channel": study.channel_id}
     rules = list(study.outcome_rules.all()) if study.pk else []
     data |= {"outcome_rules-TOTAL_FORMS": len(rules), "outcome_rules-INITIAL_FORMS": len(rules)}
+    data |= {"pools-TOTAL_FORMS": 0, "pools-INITIAL_FORMS": 0}
     for number, rule in enumerate(rules):
         prefix = f"outcome_rules-{number}-"
         data |= {f"{prefix}id": rule.pk, f"{prefix}study": study.pk, f"{prefix}code": rule.code}

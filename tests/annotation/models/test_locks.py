@@ -22,6 +22,7 @@ from annotation.models import (
     ItemSet,
     Judgement,
     PaymentLine,
+    Pool,
     Role,
     Study,
     Task,
@@ -37,13 +38,14 @@ from annotation.models.locks import (
     missing_locks,
     restore_locks,
 )
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 MODELS = (
     *(Judgement, Study, Batch, Task, Example, ItemSet, Item, GoldVersion, Gold, Assignment),
-    PaymentLine,
+    *(PaymentLine, Pool),
 )
 # A column of each that a started study holds.
 CHANGES = {
@@ -58,6 +60,7 @@ CHANGES = {
     Gold: "alternatives = '[]'",
     Assignment: "order_seed = 'other'",
     PaymentLine: "amount = 99",
+    Pool: "about = 'Others'",
 }
 
 
@@ -120,7 +123,12 @@ def _went_through(statements: list[str]) -> list[str]:
 
 @pytest.mark.django_db(transaction=True)
 def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
-    assignment = make.at_work(make.running_batch())
+    task = make.task(make.benchmark(), training=3)
+    batch = make.batch(make.study(task.benchmark), task)
+    batch.pool = Pool.objects.create(study=batch.study, name="Nurses", slug="nurses")
+    batch.save()
+    start_study(batch.study, at=make.NOON)
+    assignment = make.at_work(batch)
     make.answer(assignment)
     PaymentLine.objects.create(assignment=assignment, purpose="due", amount=1, made_at=make.NOON)
     assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []

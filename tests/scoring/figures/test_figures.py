@@ -99,6 +99,7 @@ LONG = "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8-with-self-consistency-and-re
 TEST: Record = {
     "study": "pilot",
     "simulated": False,
+    "pool": None,
     "task": "sst2",
     "shots": 10,
     "system": LONG,
