@@ -142,7 +142,7 @@ def test_a_system_is_beside_each_of_them(client: Client) -> None:
     assert ahead == {"Nurses": "ahead", "Students": "open"}
     differences = {test.pool: test.difference for test in table.tests}
     assert differences == {"Nurses": 50, "Students": pytest.approx(-12.5)}
-    client.force_login(make.researcher())
+    client.force_login(make.member(study))
     page = client.get(reverse("scoring:comparison", args=["study", study.slug]))
     assert "People, Nurses" in page.content.decode()
 
