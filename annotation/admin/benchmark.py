@@ -75,7 +75,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
     list_display = ("name", "title", "task_count", "study_count", "created_at")
     search_fields = ("name", "title")
     actions = None
-    fields = ("name", "title", "source")
+    fields = ("name", "title", "source", "canary", "keeps_texts")
     readonly_fields = ("name",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -1,13 +1,15 @@
 """What is asked: benchmarks, tasks, examples, their gold, and ordered sets of them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from annotation.models.constraints import check, once
+from annotation.models.errors import Refusal
 from scoring.core.normalisation import TOLERANCE
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
@@ -87,6 +89,18 @@ class Benchmark(models.Model):
     source = models.TextField(
         blank=True, help_text="Where the data come from, and under which terms."
     )
+    canary = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="A line by which models' training data can leave the items out; it stands at the "
+        "head of every file that holds them.",
+    )
+    keeps_texts = models.BooleanField(
+        "no item’s text leaves",
+        default=False,
+        help_text="Downloads and bundles then leave out contexts, questions and options; prompts "
+        "are not exported.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     # Holds what an import has not published yet: benchmarks/importing.py.
     is_staged = models.BooleanField("not published yet", default=False, editable=False)
@@ -99,6 +113,19 @@ class Benchmark(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.name
+
+    def headed(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The lines of a file with items: the canary is in the first one, so that readers of tables
+        meet a column that is empty below."""
+        for number, row in enumerate(rows):
+            yield {"canary": self.canary, **row} if self.canary and number == 0 else row
+
+    def check_texts_may_leave(self) -> None:
+        if self.keeps_texts:
+            raise Refusal(
+                f"The benchmark {self.name} keeps its texts (“no item’s text leaves” on its page): "
+                "export without them."
+            )
 
     def has_episodes(self) -> bool:
         return ItemSet.objects.filter(task__benchmark=self, episode__isnull=False).exists()

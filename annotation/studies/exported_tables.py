@@ -6,6 +6,7 @@ get, and which leaves a line in the log. Rows are read a piece at a time.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -26,6 +27,7 @@ from annotation.studies.exported_judgements import (
     open_column,
     with_checksums,
 )
+from scoring.tables.documents import csv_line
 from scoring.tables.table import OPEN, Column, values_of
 
 # So many rows are read from the database at once.
@@ -53,7 +55,9 @@ class Export:
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
         things = self.reads(study, chosen)
-        return csv_lines(self.columns, (values_of(self.columns, thing) for thing in things))
+        lines = csv_lines(self.columns, (values_of(self.columns, thing) for thing in things))
+        canary = study.benchmark.canary if self.reads is _items else ""
+        return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.columns)
@@ -86,6 +90,9 @@ def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
         for item in _pieces(items.prefetch_related("example__golds__version")):
             gold: Gold = max(item.example.golds.all(), key=lambda gold: gold.version.number)
             texts = gold.alternative_texts()
+            if study.benchmark.keeps_texts:
+                item.example.context, item.example.question = [], ""
+                item.example.candidates, item.example.options = [], []
             yield {"set": item_set, "item": item, "gold": gold, "texts": texts}
 
 

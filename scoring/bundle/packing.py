@@ -47,6 +47,8 @@ def export_bundle(
     vouches for every file: published elsewhere, it shows that nothing was changed since."""
     if not study.is_frozen:
         raise NotReady(f"The study {study.slug} has not started: there is nothing to pack yet.")
+    if texts:
+        study.benchmark.check_texts_may_leave()
     contents = Contents(study, texts=texts, simulated=simulated, with_excluded=with_excluded)
     sums: dict[str, str] = {}
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
@@ -63,7 +65,9 @@ def _files(contents: Contents) -> Iterator[tuple[str, Iterable[str]]]:
     yield "README.md", [readme(told)]
     yield "study.json", [json.dumps(told, indent=2, ensure_ascii=False) + "\n"]
     for name in contents.files:
-        rows = contents.rows(name)
+        rows: Iterable[dict[str, Any]] = contents.rows(name)
+        if name == TEXTS:
+            rows = contents.study.benchmark.headed(rows)
         yield name, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     meanings = [
         [name, field, about if isinstance(about, str) else about[0]]

@@ -223,10 +223,13 @@ def _sample(
     example, choices = asked
     alternatives = [in_full(texts, example) for texts in alternatives]
     raw = "\n".join([*example.context, example.question])
+    benchmark = evaluation.cell.task.benchmark
     reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
     answer = answer_kind(evaluation.cell.task.kind).as_text(in_full(given["answer"], example))
     latency = given.get("latency_ms")
     told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
+    if benchmark.canary:
+        told["canary"] = benchmark.canary
     if len(alternatives) > 1:
         told["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
     return {
@@ -239,7 +242,11 @@ def _sample(
         # What was asked and what was expected, whoever answered it.
         "sample_hash": sha256((raw + "".join(reference)).encode()).hexdigest(),
         "interaction_type": "single_turn",
-        "input": {"raw": raw, "reference": reference, "choices": list(choices) or None},
+        "input": {
+            "raw": "" if benchmark.keeps_texts else raw,
+            "reference": reference,
+            "choices": None if benchmark.keeps_texts else list(choices) or None,
+        },
         "output": {"raw": [answer]},
         "answer_attribution": [
             {

@@ -53,6 +53,7 @@ def _lines(options: dict[str, Any]) -> Iterator[str]:
     write = writer_of(form, templates_for(form, options["templates"]))
     chosen = {"limit": None, "splits": options["split"], "episodes": options["episode"]}
     subject = find_subject({**options, **chosen, "task": [options["task"]]})
-    for prompts in subject.prompt_sets():
-        for line in write(prompts):
-            yield json.dumps(line, ensure_ascii=False)
+    subject.benchmark.check_texts_may_leave()
+    lines = (line for prompts in subject.prompt_sets() for line in write(prompts))
+    for line in subject.benchmark.headed(lines):
+        yield json.dumps(line, ensure_ascii=False)

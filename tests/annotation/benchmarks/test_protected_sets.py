@@ -1,0 +1,96 @@
+"""Benchmarks that protect their items: a canary in all files, or no text at all."""
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Benchmark, Study
+from annotation.models.errors import Refusal
+from annotation.studies.exported_tables import EXPORTS
+from scoring.bundle.packing import export_bundle, verify_bundle
+from scoring.cells.scope import Choices, Scope
+from scoring.samples.exporting import evaluations
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+CANARY = "Never train on this. canary GUID 26b5c67b"
+
+
+def study_of(**fields: Any) -> Study:
+    batch = make.running_batch(tests=3)
+    make.worked_through(batch)
+    Benchmark.objects.filter(pk=batch.study.benchmark_id).update(**fields)
+    return Study.objects.get(pk=batch.study_id)
+
+
+def items_of(study: Study) -> str:
+    return "".join(EXPORTS["items"].lines(study))
+
+
+def bundle_of(study: Study, *, texts: bool) -> dict[str, str]:
+    file = io.BytesIO()
+    export_bundle(study, file, texts=texts)
+    verify_bundle(file)
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def prompts_of(study: Study) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    call_command("export_prompts", study=study.slug, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def samples_of(study: Study) -> list[dict[str, Any]]:
+    found = evaluations(Scope(study.benchmark, study), Choices())
+    return [sample for evaluation in found for sample in evaluation.samples]
+
+
+def test_repeats_the_canary_at_the_head_of_every_file_with_items() -> None:
+    study = study_of(canary=CANARY)
+    head, *table = items_of(study).splitlines()
+    assert head == f"# {CANARY}"
+    assert next(csv.DictReader(table))["context"]
+    first, *others = prompts_of(study)
+    assert next(iter(first.items())) == ("canary", CANARY)
+    assert not any("canary" in line for line in others)
+    texts = bundle_of(study, texts=True)["texts.jsonl"].splitlines()
+    assert json.loads(texts[0])["canary"] == CANARY
+    assert {sample["metadata"]["canary"] for sample in samples_of(study)} == {CANARY}
+
+
+def test_lets_no_text_of_an_item_leave() -> None:
+    open_study = study_of()
+    shown = open_study.batches.get().test_set.examples.first()
+    assert shown is not None
+    assert shown.context[0] in items_of(open_study)
+    study = study_of(keeps_texts=True)
+    example = study.batches.get().test_set.examples.first()
+    assert example is not None
+    [text] = example.context
+    told = [items_of(study), *bundle_of(study, texts=False).values(), json.dumps(samples_of(study))]
+    assert not any(text in one for one in told)
+    with pytest.raises(Refusal, match="keeps its texts"):
+        bundle_of(study, texts=True)
+    with pytest.raises(CommandError, match="keeps its texts"):
+        prompts_of(study)
+    # The samples are known by what was asked all the same.
+    assert all(sample["sample_hash"] for sample in samples_of(study))
+
+
+def test_is_set_on_the_benchmarks_page(client: Client) -> None:
+    benchmark = make.benchmark()
+    client.force_login(make.member(benchmark))
+    address = reverse("admin:annotation_benchmark_change", args=[benchmark.pk])
+    given = {"title": "", "source": "", "canary": CANARY, "keeps_texts": "on"}
+    assert client.post(address, given).status_code == 302
+    benchmark.refresh_from_db()
+    assert (benchmark.canary, benchmark.keeps_texts) == (CANARY, True)
