@@ -275,7 +275,7 @@ class StudyAdmin(MembersAdmin[Study]):
     actions = None
     save_on_top = False
     fieldsets = [
-        ("What", {"fields": ["title", "slug", "benchmark"]}),
+        ("What", {"fields": ["title", "slug", "benchmark", "unanswerable_reason"]}),
         ("Who", {"fields": ["channel", "known_people", "contact"]}),
         ("Consent", {"fields": ["consent_text"]}),
         (

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents, shots_and_split
@@ -237,6 +238,27 @@ def ceiling_score(material: TestMaterial, policy: str) -> float:
         most=material.most,
         references=policy,
     )
+
+
+def unanswerable(task: Task, sets: Collection[int]) -> tuple[list[str], float]:
+    """The test items of these sets that no allowed answer gets wholly right, by their ids, and the
+    best possible score on all of the sets in percent; by the latest gold, under the task's own
+    policy. An audit that found none is believed."""
+    policy = task.reference_policy
+    told = [one["figures"] for one in task.audit if one["code"] == "ceiling"]
+    if all(figures[policy] > ALMOST_ALL for figures in told):
+        return [], 100.0
+    asked = Item.objects.filter(item_set__in=sets).values_list("example", "source_id")
+    names = dict(asked)
+    material = TestMaterial(task, task.latest_gold_version().number, names)
+    best = {
+        row.example.pk: core.ceiling_score(
+            [gold], offered=[material.givable(row)], most=material.most, references=policy
+        )
+        for row, gold in zip(material.test, material.golds, strict=True)
+    }
+    lost = sorted(names[pk] for pk, score in best.items() if score < 1)
+    return lost, 100 * fmean(best.values()) if best else 100.0
 
 
 def _floors_of(material: TestMaterial) -> tuple[Floor, ...]:

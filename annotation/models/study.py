@@ -206,6 +206,15 @@ class Study(models.Model):
         help_text="In a sentence: why a smaller difference does not matter.",
     )
 
+    # The word of the owner on items that no answer gets wholly right.
+    unanswerable_reason = models.CharField(
+        "why unanswerable items stay",
+        max_length=300,
+        blank=True,
+        help_text="Only where the start names test items that nobody can get wholly right, such as "
+        "“part of the published test set, to compare with published scores”; for the report.",
+    )
+
     lease_minutes = models.PositiveIntegerField(
         "minutes that a place is kept",
         default=60,

@@ -1,5 +1,6 @@
 """The life of a study: started (which freezes it), paused, resumed, closed."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
@@ -9,9 +10,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
+from annotation.benchmarks.audit import unanswerable
+from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState, Task
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
+from annotation.models.texts import counted
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.screening import screening_records
 from annotation.work.finishing import expire_idle
@@ -33,6 +36,7 @@ FROZEN_FIELDS = (
     "named_systems",
     "margin",
     "margin_reason",
+    "unanswerable_reason",
     "lease_minutes",
     "expire_hours",
     "idle_after_s",
@@ -45,6 +49,8 @@ FROZEN_FIELDS = (
 )
 
 
+# So many items are named in a sentence.
+MOST_NAMED = 5
 NO_REASON = "The margin has no reason: write one in a sentence."
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
@@ -64,6 +70,7 @@ def what_is_missing(study: Study) -> list[str]:
             missing.append(f"The task {task.slug} has no description: write one on its page.")
     missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
     missing.extend(_problems_of_pools(study, batches))
+    missing.extend(_problems_of_items(study, batches))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
@@ -78,6 +85,28 @@ def _problems_of_pools(study: Study, batches: Collection[Batch]) -> Iterator[str
     for pool in study.pools.all():
         if pool not in filled:
             yield f"The pool {pool} has no batches: add some, or take it out."
+
+
+def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str]:
+    for task, (items, best) in _unanswerable(batches).items():
+        if best == 0:
+            yield f"No test item of {task} can be answered rightly: look at its gold in the audit."
+        elif not study.unanswerable_reason.strip():
+            many = counted(len(items), "test item", "test items")
+            named = ", ".join(items[:MOST_NAMED]) + " …" * (len(items) > MOST_NAMED)
+            yield (
+                f"Nobody can get {many} of {task} wholly right ({named}), and no score can be "
+                f"above {best:.1f} %. Correct their gold, or write in the settings why they stay."
+            )
+
+
+def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], float]]:
+    """By task, where there are any."""
+    sets: dict[Task, set[int]] = defaultdict(set)
+    for batch in batches:
+        sets[batch.task].add(batch.test_set_id)
+    found = {task: unanswerable(task, own) for task, own in sets.items()}
+    return {task: lost for task, lost in found.items() if lost[0]}
 
 
 def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
@@ -174,6 +203,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
             for value in [getattr(study, field)]
         },
         "pools": list(study.pools.values("slug", "name", "about", "min_check_score")),
+        "unanswerable": {task.slug: lost for task, (lost, _) in _unanswerable(batches).items()},
         "outcomes": list(
             study.outcome_rules.order_by("outcome").values("outcome", "code", "pays_time")
         ),

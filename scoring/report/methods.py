@@ -26,6 +26,7 @@ from scoring.report.results import (
     results_table,
     tests_table,
 )
+from scoring.report.words import few, without_stop
 from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Table
 
@@ -118,6 +119,11 @@ def _terms(facts: Facts) -> Iterator[str]:
     for task in facts.design.tasks:
         if task.warnings:
             yield f"Known problems of {task.name}: {' '.join(task.warnings)}"
+        if lost := facts.study.frozen.get("unanswerable", {}).get(task.task.slug):
+            yield (
+                f"No answer gets {few(lost, 'test item')} of {task.name} wholly right; they stayed "
+                f"for this reason: “{without_stop(facts.study.unanswerable_reason)}”."
+            )
 
 
 def _lines(text: str) -> list[str]:

@@ -1,12 +1,17 @@
 """The life of a study: started, paused, closed."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, transaction
 
-from annotation.models import Assignment, Outcome, OutcomeRule, Place, Study, StudyState
+from annotation.benchmarks.importing import import_benchmark
+from annotation.models import Assignment, Benchmark, Outcome, OutcomeRule, Place, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
 from annotation.studies.lifecycle import (
     close_study,
@@ -18,6 +23,8 @@ from annotation.studies.lifecycle import (
 )
 from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.judging import begin, leave_reveal, submit_answer
+from scoring.report.facts import Facts
+from scoring.report.methods import methods
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -181,3 +188,52 @@ def test_gives_more_places_but_never_fewer() -> None:
     assert batch.places.count() == 4
     with pytest.raises(Frozen):
         want_more(batch, 3)
+
+
+def unanswerable_draft(*golds: str) -> Study:
+    """Spans of texts, of which some golds are not in the text."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "context": "Ada met Bo.",
+            "question": f"Who? {number}",
+            "answer": [text],
+        }
+        for number, text in enumerate(golds)
+    ]
+    with TemporaryDirectory() as folder:
+        task = Path(folder, "Names")
+        task.mkdir()
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (task / "names_test.jsonl").write_text(text, encoding="utf-8")
+        about = json.dumps({"kind": "spans", "description": "Mark the names."})
+        (task / "task.json").write_text(about, encoding="utf-8")
+        import_benchmark(Path(folder), name="names")
+    study = make.study(Benchmark.objects.get(name="names"))
+    make.batch(study, study.benchmark.tasks.get(), zero_shot=True)
+    return study
+
+
+def test_asks_for_a_word_on_items_that_nobody_can_get_right() -> None:
+    study = unanswerable_draft("Ada", "Cy", "Bo", "Di")
+    [missing] = what_is_missing(study)
+    assert missing == (
+        "Nobody can get 2 test items of Names wholly right (q1, q3), and no score can be above "
+        "50.0 %. Correct their gold, or write in the settings why they stay."
+    )
+    study.unanswerable_reason = "They are part of the published set."
+    study.save()
+    start_study(study, at=make.NOON)
+    assert study.frozen["unanswerable"] == {"names": ["q1", "q3"]}
+    told = " ".join(str(section) for section in methods(Facts(study)))
+    assert "No answer gets q1 and q3 of Names wholly right; they stayed for this reason" in told
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Study.objects.filter(pk=study.pk).update(unanswerable_reason="Another one.")
+
+
+def test_does_not_start_where_nobody_can_be_right() -> None:
+    study = unanswerable_draft("Cy", "Di")
+    study.unanswerable_reason = "They are part of the published set."
+    study.save()
+    with pytest.raises(NotReady, match="No test item of Names can be answered rightly"):
+        start_study(study, at=make.NOON)
