@@ -76,10 +76,14 @@ class TaskFacts:
         training = any(batch.training_set for batch in batches)
         checks = any(batch.check_set and batch.check_set.task_id == task.pk for batch in batches)
         screens = checks or any(map(_by_training, batches))
-        self.met = [*["shown"] * training, *["screened by"] * screens]
+        met = [*["shown"] * training, *["screened by"] * screens]
         self.scored_gold = task.latest_gold_version().number
         since = min(shown, default=self.scored_gold)
         self.gold_since = since
+        seen = [one for batch in batches for one in (batch.training_set, batch.check_set) if one]
+        later = Gold.objects.filter(version__task=task, version__number__gt=since)
+        # Where a correction is of the test alone, nothing that they met was corrected.
+        self.met = met if later.filter(example__item_sets__in=seen).exists() else []
         corrected = Count(
             "golds", filter=Q(golds__example__items__item_set__in=tests), distinct=True
         )
@@ -108,7 +112,7 @@ def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
             only = set(used.values_list("example", flat=True))
             if absent := gold_not_in_context(Material(task, only)):
                 yield absent.message
-        elif found["code"] not in OF_SHOTS or any(batch.shots for batch in batches):
+        elif found["code"] not in OF_SHOTS or len({one.shots for one in batches if one.shots}) > 1:
             yield found["message"]
 
 

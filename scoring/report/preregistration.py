@@ -81,7 +81,7 @@ class Registered:
             batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
         for (task, shots, pool), those in batches.items():
             people = sum(map(self._people, those))
-            items = min(batch.test_set.items.count() for batch in those)
+            items = min(map(_clusters, those))
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
             about = (name, at, len(those), people, items)
@@ -119,6 +119,12 @@ class Registered:
 
 
 @lru_cache(maxsize=64)
+def _clusters(batch: Batch) -> int:
+    """Items that share a context count as one, as in every interval."""
+    items = batch.test_set.items.values("example__context_hash")
+    return items.order_by().distinct().count()
+
+
 def planned_cell_of(people: int, items: int, margin: float, comparisons: int) -> Mapping[str, Any]:
     """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and for
     each difference beyond the margin the chances in percent. Nothing where nothing can be planned;

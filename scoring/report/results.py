@@ -1,11 +1,10 @@
 """What a study measured: its cells, and its tests against systems and between shots, as a report
 and its tables tell of them. Every figure is one of the comparison."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 
 from annotation.models import Study
 from scoring.analysis.analysing import STORE
@@ -13,15 +12,15 @@ from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
-from scoring.comparison.answer import few_runs, name_of, revisions
+from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import Comparison, block_of, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
 from scoring.report.words import day, few, from_to, span
-from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, listed, p_column
+from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, p_column
 from scoring.tests.differences import Difference
-from scoring.tests.outcomes import STATES, state_of, verdict_in_words
+from scoring.tests.outcomes import verdict_in_words
 from scoring.tests.verdicts import Average
 
 # A cell's task, shots and pool.
@@ -108,35 +107,8 @@ class Results:
         return {name: found[name] for name in (*FAMILIES, *BLOCKS.values()) if name in found}
 
     @property
-    def verdicts(self) -> list[str]:
-        """How often which one was found, a sentence for each family."""
-        return [
-            f"{name}: {listed(self._counted_verdicts(those))}."
-            for name, those in self.claims.items()
-        ]
-
-    def _counted_verdicts(self, tests: Sequence[Difference]) -> list[str]:
-        """Such as “people ahead, sure (1 run) in 3”, in the order of the states."""
-        order = list(STATES)
-        counts = Counter(
-            (order.index(state_of(test)), verdict_in_words(test), self._few_runs(test))
-            for test in tests
-        )
-        return [
-            f"{words}{f' ({runs})' if runs else ''} in {count}"
-            for (_, words, runs), count in sorted(counts.items())
-        ]
-
-    def _few_runs(self, test: Difference) -> str:
-        """Beside a verdict."""
-        return "" if test.outcome == TOO_FEW else few_runs(self._parts(test))
-
-    def _parts(self, test: Difference) -> list[Difference]:
-        """The same comparison on each task, of an average."""
-        if test.task != AVERAGE:
-            return [test]
-        same = attrgetter("system", "method", "parameters", "shots", "pool")
-        return [one for one in self.tests if same(one) == same(test)]
+    def has_too_few(self) -> bool:
+        return any(test.outcome == TOO_FEW for those in self.claims.values() for test in those)
 
     @property
     def revisions(self) -> list[str]:
@@ -349,10 +321,12 @@ def _average_line(average: Average) -> Line:
 
 def tests_table(results: Results) -> Table:
     fewer = " (or fewer shots)" if results.changes else ""
-    return Table(
+    is_left_out = any(test.left_out for those in results.claims.values() for test in those)
+    left_out = "; left out are items that one side did not answer" if is_left_out else ""
+    table = Table(
         "tests",
         f"Differences in points of S1, people less system{fewer}, for new items over m "
-        "item clusters; left out are items that one side did not answer.",
+        f"item clusters{left_out}.",
         "",
         (
             TASK,
@@ -378,7 +352,8 @@ def tests_table(results: Results) -> Table:
             )
         ),
         is_short=True,
-    ).without_empty_texts()
+    )
+    return table.without_empty_texts().without(set() if is_left_out else {"left_out"})
 
 
 def _test_record(test: Difference) -> dict[str, Value]:
@@ -403,8 +378,7 @@ def agreement_table(results: Results) -> Table:
     undefined = " (no alpha where no two answers differ)" if lacks else ""
     return Table(
         "agreement",
-        "Agreement: alpha with MASI, mean S1 of pairs of annotators in percent, nominal alpha on "
-        f"whole answers{undefined}, and the S1 of the consensus in percent.",
+        f"Agreement of annotators{undefined}; S1 in percent.",
         "",
         (
             TASK,

@@ -29,7 +29,6 @@ from scoring.comparison.comparing import compare
 from scoring.report.documents import PARTS, as_text, report_on
 from scoring.report.facts import NORMALISED, Facts
 from scoring.report.methods import Section, methods, sheet
-from scoring.report.results import Results
 from scoring.report.words import day
 from tests import make
 from tests.scoring.comparison import measured
@@ -127,7 +126,7 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
     assert "Time is paid at 12.00 USD an hour" in text
     assert "The effective hourly rate of completed work was" in text
     assert "new items like these, whoever comes in the same way, and the shot sets" in text
-    assert "Single tasks: too few people in 1." in text
+    assert "with fewer than five people no verdict is given" in text
     assert [row["shots"] for row in sections["Uncertainty"].table.records] == [3]
     heading, record = sections["Tests"].table.records
     assert heading["task"] == "Single tasks"
@@ -251,7 +250,7 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study, "Screening")
-    assert "scores below 50 % at the first answers or scores more than 2 SDs below" in text
+    assert "anyone whose first answers score below 50 % or more than 2 SDs below" in text
     assert "(once these are 6)" in text
     assert "1 of 3 people who finished a training was screened out (33.3 %); this moved" in text
     assert "the mean training score from 66.7 % to 87.5 %." in text
@@ -265,8 +264,9 @@ def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
         measured.run(batch.task, wrong=2)
     assert "guard band" in text_of(pair.study, "Uncertainty")
     assert "guard band" not in text_of(large.study, "Uncertainty")
-    assert "Single tasks: too few people in 1." in text_of(pair.study, "Tests")
-    assert "too few people (1 run)" not in text_of(large.study, "Tests")
+    assert "with fewer than five people no verdict" in text_of(pair.study, "Tests")
+    assert "with fewer than five people no verdict" not in text_of(large.study, "Tests")
+    assert sections_of(pair.study)["Tests"].table.records[-1]["verdict"] == "too few people"
 
 
 def test_counts_the_shot_sets_of_a_cell() -> None:
@@ -296,9 +296,9 @@ def test_tells_of_the_average_and_its_family() -> None:
     study = two_tasks(min_training_score=50)
     sections, [average] = sections_of(study), compare(Scope(study.benchmark, study)).average_tests
     text = text_of(study, "Tests")
-    assert "Averages over tasks: people ahead, " in text
     assert (
-        "each family at 5 %: averages over tasks and single tasks; the average is primary." in text
+        "each family at 5 %: averages over tasks and single tasks; the average is primary; "
+        "intervals are not adjusted." in text
     )
     heading, record, *_ = sections["Tests"].table.records
     assert heading["task"] == "Averages over tasks"
@@ -308,17 +308,7 @@ def test_tells_of_the_average_and_its_family() -> None:
     last = sections["Uncertainty"].table.records[-1]
     people = compare(Scope(study.benchmark, study)).averages[0]
     assert (last["task"], last["mean"]) == ("average", people.mean)
-    assert f"average {people.mean:.1f} ({people.low:.1f} to {people.high:.1f}) with" in text_of(
-        study, "Uncertainty"
-    )
-
-
-def test_counts_the_runs_behind_an_average_on_each_task() -> None:
-    study = two_tasks()
-    measured.run(study.batches.first().task, shots=10, wrong=24)
-    average, *_ = Results(study).verdicts
-    assert average.startswith("Averages over tasks:")
-    assert "(1 to 2 runs) in 1." in average
+    assert last["interval"] == f"{people.low:.1f} to {people.high:.1f}"
 
 
 def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
@@ -327,7 +317,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
         measured.run(task, shots=10, wrong=20, system="Later")
         measured.run(task, shots=10, wrong=20, system="Elsewhere", split=2)
     text = text_of(study, "Systems and margin")
-    assert "named the systems to compare itself with: BERT-Base FT." in text
+    assert "was named before the start: BERT-Base FT." in text
     today = day(timezone.now())
     assert f"The verdicts were frozen on {today}, after the closing." in text
     why = "not named before the start"
@@ -335,11 +325,12 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert f"supplement, not frozen and adjusted separately, holds {names}" in text
     assert "in a separate block, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
-    assert "Dated supplement, adjusted separately: people" in verdicts
-    assert "the average is primary." in verdicts
+    assert "the average is primary; intervals" in verdicts
     answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
     assert "by family: averages over tasks and single tasks." in answers["Tests"]
-    assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
+    blocks = [row["task"] for row in sections_of(study)["Tests"].table.records]
+    assert "Dated supplement, adjusted separately" in blocks
+    assert "On other shot sets or items, exploratory" in blocks
     reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
     assert "no floor was set; other shot sets" in reasons
 
@@ -372,9 +363,9 @@ def test_numbers_a_later_version_of_the_verdicts() -> None:
 def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     study = two_tasks(closed=False)
     Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
-    assert "Across both tasks SIMULATED PEOPLE average" in text_of(study, "Uncertainty")
-    assert "Averages over tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
-    assert "Single tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
+    assert "SIMULATED PEOPLE less system is tested" in text_of(study, "Tests")
+    verdicts = {row["verdict"] for row in sections_of(study)["Tests"].table.records}
+    assert all(verdict.startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 
 
 def closed_with_probable_verdict() -> Study:
@@ -468,11 +459,12 @@ def test_tells_of_corrected_gold() -> None:
         reason, pk = "The label was wrong.", item.example.pk
         correct_gold(batch.task, {pk: [[other]]}, author=None, reason=reason)
     text = text_of(batch.study, "Scoring")
-    assert "(version 2, 1 test item): The label was wrong. The" in text
+    assert "(version 2, 1 test item), for this reason: “The label was wrong”. The" in text
     assert (
-        "(version 3, 1 test item): The label was wrong. What annotators were shown stayed at "
-        "version 1; all scores use version 3. "
+        "(version 3, 1 test item), for this reason: “The label was wrong”. All scores use "
+        "version 3. "
     ) in text
+    assert "after the closing" not in text
     assert text.endswith(f"moved the mean S1 from 100.0 to 66.7 ({batch.task}, 3 shots).")
     assert text.count("scores use") == 1
     assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
@@ -483,19 +475,23 @@ def test_tells_of_corrected_gold() -> None:
     [
         (
             {"min_training_score": 10},
-            "were shown and screened by stayed at version 1",
+            "were shown and screened by stayed at version 1; all scores use version 2.",
         ),
-        ({"zero_shot": True}, "All scores use version 2."),
+        ({"min_training_score": 10, "of_test": True}, "All scores use version 2."),
+        ({"zero_shot": True, "of_test": True}, "All scores use version 2."),
     ],
 )
 def test_says_what_a_correction_left_as_it_was(fields: dict[str, Any], told: str) -> None:
+    of_test = fields.pop("of_test", False)
     batch = make.running_batch(**fields)
     make.worked_through(batch)
-    gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
+    corrected = batch.test_set if of_test else batch.training_set
+    assert corrected is not None
+    gold: dict[int | str, Given] = {corrected.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     text = text_of(batch.study, "Scoring")
     assert told in text
-    assert ("screened by" in text) is not fields.get("zero_shot", False)
+    assert ("screened by" in text) is not of_test
 
 
 def test_repeats_what_the_audit_warns_of() -> None:
@@ -585,12 +581,17 @@ def test_speaks_of_several_reference_answers_only_where_an_item_has_them() -> No
     assert Facts(batch.study).design.policies == [batch.task.reference_policy]
 
 
-def test_warns_of_shot_sets_only_where_people_learn() -> None:
+def test_warns_of_shot_sets_only_where_there_are_several_sizes() -> None:
     found = {"code": "shots_do_not_nest", "severity": "warning", "message": "Not nested."}
-    few, none = drafted(), drafted(zero_shot=True)
+    one, none, several = drafted(), drafted(zero_shot=True), drafted()
+    examples = list(several.training_set.examples.all()[:1])
+    shorter = make.item_set(several.task, examples, name="train-1-1", shots=1, split=1)
+    Batch.objects.create(
+        study=several.study, task=several.task, training_set=shorter, test_set=several.test_set
+    )
     Task.objects.update(audit=[found])
-    told = [text_of(batch.study, "Data and their terms") for batch in (few, none)]
-    assert ["Not nested." in text for text in told] == [True, False]
+    told = [text_of(batch.study, "Data and their terms") for batch in (one, none, several)]
+    assert ["Not nested." in text for text in told] == [False, False, True]
 
 
 def test_warns_of_no_gold_that_the_study_does_not_use() -> None:

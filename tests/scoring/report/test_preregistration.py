@@ -86,7 +86,10 @@ def test_stays_as_it_was_at_the_start() -> None:
             "margin is 2.5 points of S1. The reason: Runs",
         ),
         ({}, "The margin is 0: people can be found ahead of a system or behind it, never as good."),
-        ({"min_training_score": 70}, "screened out who scores below 70 %."),
+        (
+            {"min_training_score": 70},
+            "who scores below 70 % is screened out, and paid.",
+        ),
         ({"min_training_score": 70}, "Of 100 people who only guess, about"),
         ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
         ({}, "There is no screening rule"),
@@ -136,7 +139,7 @@ def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
     study = make.checked_batch(zero_shot=True).study
     text = text_of(study)
     assert "Everybody in a batch sees the same test items." in text
-    assert "by all their runs." in text
+    assert "by all their zero-shot runs." in text
     assert "Adjusted by Holm's method at 5 %. " in text
     assert "the smaller of the p values of ahead and behind counts" in text
     assert "A cell is" not in text
@@ -147,7 +150,7 @@ def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
 def test_counts_the_averages_beside_the_single_tasks() -> None:
     text = text_of(batch(named_systems=["A", "B"]).study)
     assert "sure is .05 over 4 comparisons of single tasks, and" in text
-    assert "The averages over tasks are a family of their own, with 2 comparisons." in text
+    assert "The averages over tasks are a family of their own, with 2 comparisons; they" in text
     assert "of single tasks with one system, and" in text_of(batch().study)
 
 

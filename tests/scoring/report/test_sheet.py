@@ -35,7 +35,8 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
     topics = topics_of(batch.study)
     assert topics["Design: Number of people"].answer == (
-        "The baseline rests on 4 assignments by 4 people; 5 people took part in all."
+        "The baseline rests on 4 assignments by 4 people; 5 people took part in all, as "
+        "far as a browser's cookie tells."
     )
     assert topics["Design: Answers of people"].answer == "4."
     assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast”." in (
@@ -44,7 +45,9 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     assert topics["Documentation: Time"].answer.startswith("A median of 10.0 s")
     assert topics["Analysis: Tests"].answer.endswith("The verdicts are in the methods section.")
     assert "with the excluded" in topics["Analysis: Robustness"].answer
-    assert "0 of 5 begun with consent (0.0 %)." in topics["Documentation: Completion"].answer
+    assert (
+        "0 of the 5 who consented and began (0.0 %)." in topics["Documentation: Completion"].answer
+    )
     assert "BERT-Base FT (1 run)" in topics["The evaluation: Answers of systems"].answer
 
 
@@ -75,7 +78,7 @@ def test_says_where_data_answer_in_part(batch: Batch, name: str) -> None:
 def test_says_how_a_sample_was_drawn() -> None:
     study, topic = make.study(make.benchmark()), "Design: Choice of items"
     batch = make.batch(study, make.task(study.benchmark, tests=6))
-    assert "No sample" in topics_of(study)[topic].answer
+    assert "drew no sample" in topics_of(study)[topic].answer
     Batch.objects.filter(pk=batch.pk).update(test_set=cut_test_set(batch.test_set, 4, seed=7))
     assert topics_of(study)[topic].answer == (
         f"By the study at random: 4 of 6 items of {batch.task.slug} (seed 7)."
