@@ -107,6 +107,7 @@ TEMPLATES = [
                 "annotation.studies.tabs.scoring_pages",
             ],
             "libraries": {
+                "markup": "annotation.kinds.markup",
                 "wording": "annotation.work.wording",
                 "report": "scoring.report.words",
                 "documentation": "config.documentation.pages",

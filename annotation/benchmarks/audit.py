@@ -19,8 +19,9 @@ from typing import Any
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents, shots_and_split
 from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
+from annotation.kinds.markup import unreadable
 from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
-from annotation.models.benchmark import PART
+from annotation.models.benchmark import PART, Markup
 from scoring.core import s1 as core
 from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.spans import measure_reach
@@ -456,6 +457,20 @@ def several_ids(material: Material) -> Finding | None:
     )
 
 
+def unreadable_mathematics(material: Material) -> Finding | None:
+    """Formulas that are shown as they were written."""
+    if material.task.markup != Markup.MARKDOWN:
+        return None
+    found = [
+        row.says(formula)
+        for row in material.distinct
+        for text in (*row.example.context, row.example.question, *row.example.options)
+        for formula in unreadable(text)
+    ]
+    message = "Formulas that cannot be read, and are shown as they were written: {count}."
+    return warning("unreadable_mathematics", message, found)
+
+
 CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     shots_do_not_nest,
     shot_sets_without_chain,
@@ -467,6 +482,7 @@ CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     equal_test_rows,
     several_ids,
     several_alternatives,
+    unreadable_mathematics,
     floors,
     ceiling,
     reach,

@@ -284,6 +284,8 @@ class AnswerKind(ABC):
     takes_labels: ClassVar[bool] = False
     takes_options: ClassVar[bool] = False
     takes_pieces: ClassVar[bool] = False
+    # Where an answer is no position in a text, which then may be Markdown.
+    takes_markup: ClassVar[bool] = False
     # What its tasks may have taken out of answers and gold before S1 compares them; the first is
     # that of a task that names none.
     normalisations: ClassVar[tuple[str, ...]] = (NONE,)

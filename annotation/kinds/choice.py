@@ -150,6 +150,7 @@ class Choice(OneOption):
     in_words = "one label is chosen"
     floors = FLOORS
     takes_labels = True
+    takes_markup = True
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
         if any(row.options for row in rows):

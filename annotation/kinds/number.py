@@ -29,6 +29,7 @@ from scoring.core.normalisation import LONGEST_NUMBER, number, read_number
 
 class Number(AnswerKind):
     name = "number"
+    takes_markup = True
     template = "annotation/kinds/number.html"
     scripts = ("annotation/kinds/number.js",)
     missing = gettext_lazy("Type a number, then send it.")

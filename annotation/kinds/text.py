@@ -44,6 +44,7 @@ MOST_WRONG_WORDS = 3
 
 class Text(AnswerKind):
     name = "text"
+    takes_markup = True
     template = "annotation/kinds/text.html"
     missing = gettext_lazy("Type an answer, or choose “no answer”.")
     nothing = gettext_lazy("no answer")

@@ -24,6 +24,7 @@ HELD_FIELDS = frozenset(
         "reference_policy",
         "exposure_key",
         "sample",
+        "markup",
     }
 )
 
@@ -76,6 +77,13 @@ class Transfer(models.TextChoices):
 class Direction(models.TextChoices):
     LEFT_TO_RIGHT = "ltr", "left to right"
     RIGHT_TO_LEFT = "rtl", "right to left"
+
+
+class Markup(models.TextChoices):
+    """How a task's texts are shown: annotation/kinds/markup.py."""
+
+    NONE = "none", "plain"
+    MARKDOWN = "markdown", "Markdown, with mathematics between dollars"
 
 
 class PublishedBenchmarks(models.Manager["Benchmark"]):
@@ -160,6 +168,7 @@ class Task(models.Model):
         help_text="How typed answers and gold are made alike before they are compared; a number’s "
         "tolerance stands behind it.",
     )
+    markup = models.CharField(max_length=8, choices=Markup.choices, default=Markup.NONE)
     language = models.CharField(max_length=20, default="en")
     direction = models.CharField(
         max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
@@ -185,6 +194,7 @@ class Task(models.Model):
         constraints = [
             once("task_slug_in_benchmark", ["benchmark", "slug"]),
             check("task_kind_known", kind__in=Kind.values),
+            check("task_markup_known", markup__in=Markup.values),
             check(
                 "task_normalisation_known",
                 Q(normalisation__in=Normalisation.values)

@@ -68,6 +68,7 @@ class TaskContent:
     gold_version: int
     reference_policy: str
     normalisation: str
+    markup: str
     sample: Mapping[str, Any] = field(hash=False)
 
 
@@ -157,6 +158,7 @@ def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> T
         gold_version=gold_version,
         reference_policy=task.reference_policy,
         normalisation=task.normalisation,
+        markup=task.markup,
         sample=task.sample,
     )
 

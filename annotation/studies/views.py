@@ -102,7 +102,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "advice": [*design_advice(study, batches, host=request.get_host()), *study_advice(study)],
         "batches": batches,
         "tasks": [
-            (task, markdown_html(answer_kind(task.kind).described(task.description)))
+            (task, markdown_html(answer_kind(task.kind).described(task.description), task.markup))
             for task in dict.fromkeys(_tasks_of(batches))
         ],
         "seconds": seconds,

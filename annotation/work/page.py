@@ -237,7 +237,7 @@ def context_at(position: Position) -> dict[str, Any]:
         "rules": rules,
         # An ended assignment's page stands without its task.
         "content": None if assignment.is_finished else task,
-        "description": markdown_html(kind.described(task.description)),
+        "description": markdown_html(kind.described(task.description), task.markup),
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
         **_PANELS[assignment.state](position),

@@ -7,10 +7,12 @@ from functools import lru_cache
 from django import template
 from django.conf import settings
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from markdown_it import MarkdownIt
+
+from annotation.kinds.markup import MARKDOWN, RICH, rendered
+from annotation.models.benchmark import Markup
 
 register = template.Library()
 NO_BREAK_SPACE = "\u00a0"
@@ -104,17 +106,7 @@ def in_language(text: str) -> str:
     return (chosen.strip() or next(iter(parts.values()), "")).strip()
 
 
-# Raw HTML is shown as it was typed. A page loads nothing from elsewhere, so pictures are off; a
-# line ends where the writer ended it.
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable("image")
-
-
 @lru_cache(maxsize=256)
-def markdown_html(text: str) -> SafeString:
-    tokens = _MARKDOWN.parse(text)
-    for token in tokens:
-        # A page has its own first heading: those of a text stand below it.
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
-    html: str = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
-    return mark_safe(html)  # the renderer escapes all that it did not make itself
+def markdown_html(text: str, markup: str = Markup.NONE) -> SafeString:
+    """A description, or a text for consent; with mathematics where a task's markup says so."""
+    return rendered(text, RICH if markup == Markup.MARKDOWN else MARKDOWN)

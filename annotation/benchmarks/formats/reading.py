@@ -23,6 +23,7 @@ from annotation.benchmarks.formats.tables import TableReader, decoded
 from annotation.benchmarks.formats.task_files import Fields, read_task_file, shipped_description
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
+from annotation.models.benchmark import Markup
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import TOLERANCE
 
@@ -89,6 +90,11 @@ def read_task(
     for row in rows:
         if problem := answer_kind(kind).problem_of_row(row):
             raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
+    if own.get("markup") == Markup.MARKDOWN and not answer_kind(kind).takes_markup:
+        raise BadInput(
+            f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
+            "the task's file."
+        )
     _settle_normalisation(task, own, kind)
     choices = own.pop("choices", labels_of(rows))
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):

@@ -10,7 +10,7 @@ from annotation.benchmarks.formats import own_options, samples
 from annotation.benchmarks.formats.content import read_json
 from annotation.benchmarks.formats.tables import USUAL
 from annotation.models import Kind, Normalisation, ReferencePolicy
-from annotation.models.benchmark import Direction
+from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
 
@@ -92,6 +92,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
         "a number from 1 to 1000, or null",
     ),
     "language": (_is_text(20), "a language code such as en"),
+    "markup": (_is_one_of(Markup.values), _either(Markup.values)),
     "direction": (_is_one_of(Direction.values), "ltr or rtl"),
     "reference_policy": (_is_one_of(ReferencePolicy.values), "set or any"),
     "exposure_key": (_is_text(64), "a text of at most 64 characters"),

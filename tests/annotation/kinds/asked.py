@@ -38,6 +38,7 @@ def content(
         gold_version=1,
         reference_policy="any",
         normalisation=normalisation,
+        markup="none",
         sample={},
         training=(),
         test=(),

@@ -365,7 +365,7 @@ def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
     assert "SIMULATED PEOPLE less system is tested" in text_of(study, "Tests")
     verdicts = {row["verdict"] for row in sections_of(study)["Tests"].table.records}
-    assert all(verdict.startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
+    assert all(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 
 
 def closed_with_probable_verdict() -> Study:
