@@ -1,6 +1,7 @@
 """Spans: any number of pieces of the text, or up to a limit, or none."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from random import Random
@@ -180,10 +181,11 @@ def _find_typed(typed: str, context: Sequence[str]) -> list[object]:
 
 
 def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
-    for segment, text in enumerate(context):
-        start = text.find(piece)
-        if start >= 0:
-            return [segment, start, start + len(piece)]
+    """As it is written, else in other capitals, which phones put at the beginning of a line."""
+    for flags in (re.NOFLAG, re.IGNORECASE):
+        for segment, text in enumerate(context):
+            if found := re.search(re.escape(piece), text, flags):
+                return [segment, *found.span()]
     return None
 
 

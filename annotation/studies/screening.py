@@ -59,7 +59,7 @@ class Screening:
     @property
     def setting(self) -> str:
         rule = self.rule
-        share = f"right on {100 * rule.no_skill:.0f} % of the items, as the best blind rule is"
+        share = f"right on {100 * rule.no_skill:.0f} % of them, as the best blind rule is"
         guess = f"one of {rule.labels} labels" if rule.labels else share
         return f"That is for {rule.places} places and {rule.items} items; a guess is {guess}."
 

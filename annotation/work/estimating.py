@@ -337,13 +337,13 @@ def _caps(
     }
     if any(content.training for content in contents):
         sentence = _(
-            "More than %(item)s on one item counts as a pause, and so does more than %(reading)s "
-            "with the instructions, and again before the test, or %(reveal)s with one right answer."
+            "More than %(item)s on one item counts as a pause; so does more than %(reading)s on "
+            "the instructions, each time they are shown, or %(reveal)s on a right answer."
         )
     else:
         sentence = _(
-            "More than %(item)s on one item counts as a pause, and so does more than %(reading)s "
-            "with the instructions."
+            "More than %(item)s on one item counts as a pause; so does more than %(reading)s on "
+            "the instructions."
         )
     more = _("After the first items up to %(reading)s more are paid for reading.")
     minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))

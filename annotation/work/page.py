@@ -200,7 +200,7 @@ def _help(channel: Channel, *, has_link: bool) -> str:
 
 
 # From so many answers on it is said how long the rest will take.
-LEAST_PACED = 5
+LEAST_PACED = 10
 
 
 class Position:

@@ -197,8 +197,8 @@ def _table(registered: Registered) -> Table:
         Column("widths", "Its range"),
         *chances,
     )
-    title = "Planned cells: people over all splits, items of one person; width in points; chances "
-    title += "in percent that such a difference is found probable, or sure."
+    title = "Planned cells: people over all splits, item clusters of one person; width in points; "
+    title += "chances in percent that such a difference is found probable, or sure."
     return Table("planned", title, "", columns, lines_of(registered.cells), is_short=True)
 
 

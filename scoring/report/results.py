@@ -148,7 +148,9 @@ class Results:
         rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:
-            return f"No system was compared with {self.who}."
+            named = self._study.named_systems
+            why = ": none that was named has a run on these items with these shots" * bool(named)
+            return f"No system was compared with {self.who}{why}."
         figures = "published figures stand" if len(names) > 1 else "a published figure stands"
         told = f"{figures} beside them in the comparison ({few(names, 'system')})"
         return f"No system was tested against {self.who}; {told}."
@@ -193,10 +195,13 @@ class Results:
         )
 
     @property
+    def moved(self) -> list[CellFacts]:
+        """The cells whose means exclusions can have moved."""
+        return [cell for cell in self.cells if cell.moved is not None]
+
+    @property
     def moved_most(self) -> CellFacts | None:
-        """The cell whose mean the exclusions moved most."""
-        moved = [cell for cell in self.cells if cell.moved is not None]
-        return max(moved, key=lambda cell: cell.moved or 0, default=None)
+        return max(self.moved, key=lambda cell: cell.moved or 0, default=None)
 
     @property
     def with_interval(self) -> int:

@@ -45,15 +45,19 @@ class Person:
         less than `enter` needs."""
         assignment = make.at_work(batch, at=timezone.now())
         self.open(reverse("annotation:resume", args=[assignment.resume_token]))
-        self.page.wait_for_selector("[data-panel=answer]")
-        return self
+        return self._at_first_example()
 
     def enter(self, batch: Batch) -> "Person":
         """From the link through its pages to the first example."""
         self.join(batch)
         self.page.get_by_role("button", name="I agree").click()
         self.page.get_by_role("button", name="Start").click()
+        return self._at_first_example()
+
+    def _at_first_example(self) -> "Person":
         self.page.wait_for_selector("[data-panel=answer]")
+        # Its scripts lay it out: what is tapped before they ran stands elsewhere a moment later.
+        self.page.wait_for_load_state()
         return self
 
     @property
@@ -96,6 +100,8 @@ class Person:
         self.sees_all_options()
         button = self.page.locator("[data-send]")
         if by == KEYBOARD:
+            # Nor so soon after the last key.
+            self.page.wait_for_timeout(DOUBLE_CLICK_MS)
             button.focus()
             self.page.keyboard.press("Enter")
         else:
@@ -114,7 +120,7 @@ class Person:
     def _sends_none(self, by: str) -> None:
         """Asked for once in a piece of work whether it is meant."""
         for _ in range(2):
-            self.page.wait_for_timeout(0 if by == KEYBOARD else DOUBLE_CLICK_MS)
+            self.page.wait_for_timeout(DOUBLE_CLICK_MS)
             self.presses_none(by)
             if not self.page.locator("[data-span-none].is-asking").count():
                 return

@@ -96,3 +96,35 @@ def test_choose_an_answer_that_stands_where_the_button_was(tapping: FingerPerson
     )
     tapping.finger.touch(*place, at=first + SOON_S)
     expect(tapping.page.locator("[name=option]").last).to_be_checked()
+
+
+def test_a_key_pressed_twice_sends_one_answer_alone(somebody: Comes) -> None:
+    """By the page's own clock, which stands still here."""
+    person = somebody()
+    person.page.clock.install(time=0)
+    person.start(make.running_batch(kind=Kind.CHOICE, training=1, tests=3))
+    page, clock = person.page, person.page.clock
+    clock.pause_at(60_000)
+    page.keyboard.press("1")
+    with page.expect_response("**/work/submit/"):
+        page.keyboard.press("Enter")
+    while not page.locator("[data-panel=reveal]").count():
+        clock.run_for(20)
+    clock.run_for(100)
+    page.keyboard.press("Enter")
+    clock.run_for(DOUBLE_CLICK_MS)
+    expect(page.locator("[data-panel=reveal]")).to_be_visible()
+    with page.expect_response("**/work/next/"):
+        page.keyboard.press("Enter")
+    while not page.locator("[data-panel=practice-done]").count():
+        clock.run_for(20)
+    assert Judgement.objects.count() == 1
+
+
+def test_a_number_pressed_again_sends_like_a_second_tap(somebody: Comes) -> None:
+    person = somebody().start(make.running_batch(kind=Kind.CHOICE, zero_shot=True))
+    person.page.keyboard.press("2")
+    person.page.wait_for_timeout(450)
+    person.page.keyboard.press("2")
+    expect(person.page.locator("[name=step]")).to_have_value("1")
+    assert Judgement.objects.get().answer == ["good"]

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgement, Kind, Outcome
 from tests import make
-from tests.browser.person import KEYBOARD, Person
+from tests.browser.person import DOUBLE_CLICK_MS, KEYBOARD, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,8 +59,10 @@ def test_chooses_none_by_zero(person: Person) -> None:
     person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
     press(person, "0")
     expect(person.page.locator("[data-span-status]")).to_contain_text("Press again")
+    person.page.wait_for_timeout(DOUBLE_CLICK_MS)
     press(person, "0")
     expect(person.page.locator("[name=step]")).to_have_value("1")
+    person.page.wait_for_timeout(DOUBLE_CLICK_MS)
     press(person, "0")
     expect(person.page.locator("[name=step]")).to_have_value("2")
     assert [judgement.answer for judgement in Judgement.objects.all()] == [[], []]

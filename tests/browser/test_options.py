@@ -95,9 +95,9 @@ def test_send_nothing_by_a_first_tap_on_another(person: Person) -> None:
 
 
 def test_tell_how_long_the_rest_takes_and_when_half_is_done(person: Person) -> None:
-    person.start(make.running_batch(zero_shot=True, tests=14))
+    person.start(make.running_batch(zero_shot=True, tests=24))
     rest = person.page.locator(".progress-bar")
-    for _ in range(5):
+    for _ in range(10):
         assert "min left" not in rest.inner_text()
         person.answers_right()
         person.goes_on()

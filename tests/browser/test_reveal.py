@@ -86,8 +86,8 @@ def test_shows_how_near_a_phrase_with_a_wrong_end_came(person: Person) -> None:
     person.goes_on()
     assert texts(person, ".verdict-head") == ["Not quite."]
     assert texts(person, ".verdict-sum") == [
-        "Nearly: you chose “in Los Angeles”, the reference is “Los Angeles”. A phrase counts only "
-        "as a whole, word for word. Missed: Ulm."
+        "Nearly: you chose “in Los Angeles”, the expected answer is “Los Angeles”. A phrase counts "
+        "only as a whole, word for word. Missed: Ulm."
     ]
     # Each is one shape, which begins and ends once.
     for mark, own in {"extra": "in Los Angeles", "missed": "Los Angeles"}.items():

@@ -363,6 +363,9 @@
 
     show(spans, none, latest = null) {
       Object.assign(this, { spans, none, latest });
+      // Where one phrase is asked for, what was chosen last counts, and not what was typed before.
+      const typed = this.root.closest("form")?.querySelector("[name=typed]");
+      if (typed && spans.length && this.most === 1) typed.value = "";
       this.draw();
       this.write();
       const detail = { spans, none, complete: none || spans.length > 0 };

@@ -166,6 +166,7 @@
   let retries = 0;
   let retryTimer = 0;
   let lastSend = null;
+  let keySentAt = -Infinity;
 
   const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
   const isBusy = () => page.querySelector("form.htmx-request") !== null;
@@ -205,9 +206,14 @@
   }
 
   document.addEventListener("click", (event) => {
-    if (event.detail === 0) return; // a key's doing
     // An answer that is chosen there can be chosen otherwise; what is sent cannot be taken back.
     const sends = event.target.closest("[data-send], [data-span-none]") !== null;
+    if (event.detail === 0) { // a key's doing: pressed twice it means once, too
+      const now = performance.now();
+      if (sends && now - keySentAt < DOUBLE_CLICK_MS) event.preventDefault();
+      else if (sends) keySentAt = now;
+      return;
+    }
     if (sends && isSecondOfTwo(event)) event.preventDefault();
     else lastSend = sends ? event : null;
   }, true);
@@ -433,6 +439,9 @@
   function choose(index) {
     const option = form.querySelectorAll("[name=option]")[index];
     if (!option || option.closest("[inert]")) return;
+    const now = performance.now();
+    if (option.checked && now - chosenAt >= SECOND_TAP_MS) return send();
+    if (!option.checked) chosenAt = now;
     option.checked = true;
     option.focus();
     option.dispatchEvent(new Event("change", { bubbles: true }));

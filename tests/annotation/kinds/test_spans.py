@@ -83,3 +83,9 @@ def test_tells_a_browser_where_tokens_and_characters_begin_and_end(text: str) ->
 
 def test_tells_it_in_code_points_and_few_bytes() -> None:
     assert boundaries("😀 cafe\u0301, so") == ("0 1 1 5 0 -1 1 2", "6")
+
+
+def test_finds_what_is_typed_in_other_capitals() -> None:
+    shown = example("The condenser cools the Steam.")
+    answer = SPANS.read({"typed": "Condenser\nsteam"}, shown, content("spans"))
+    assert answer.texts == ("condenser", "Steam")

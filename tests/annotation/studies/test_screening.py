@@ -101,7 +101,7 @@ def test_a_guess_is_worth_what_no_skill_earns_on_these_items(kind: str, answer: 
     right = [gold == answer for gold in golds]
     assert screening.rule.chance == pytest.approx(sum(right) / len(right))
     assert 0 < screening.rule.chance < 1
-    share = f"right on {100 * screening.rule.chance:.0f} % of the items"
+    share = f"right on {100 * screening.rule.chance:.0f} % of them"
     assert share in screening.assumptions
 
 

@@ -85,9 +85,9 @@ def test_says_the_caps_in_plain_words() -> None:
         training=2, tests=3, item_cap_s=180, reading_cap_s=300, reveal_cap_s=90, hourly_rate=12
     )
     assert said(batch)["Pay limits"] == (
-        "More than 3 minutes on one item counts as a pause, and so does more than 5 minutes with "
-        "the instructions, and again before the test, or 1 minute 30 seconds with one right "
-        "answer. Pauses are not paid. Nobody is paid more than 5.60 USD."
+        "More than 3 minutes on one item counts as a pause; so does more than 5 minutes on the "
+        "instructions, each time they are shown, or 1 minute 30 seconds on a right answer. "
+        "Pauses are not paid. Nobody is paid more than 5.60 USD."
     )
 
 

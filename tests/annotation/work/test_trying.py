@@ -63,7 +63,7 @@ def test_shows_how_it_was_answered_and_stores_nothing(kind: str) -> None:
     assert f'href="{TRY}"' in consent
     before = stored()
     page = client.get(TRY).content.decode()
-    assert "Nothing of it is stored." in page
+    assert "None of this is stored." in page
     assert "That is why." not in page
     right, wrong = ANSWERS[Kind(kind)]
     assert "Right." in client.post(TRY, right).content.decode()

@@ -71,7 +71,7 @@ def test_tells_of_the_checks() -> None:
     for wrong in (0, 4):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study)
-    assert "Before the test annotators answer 10 checks without feedback" in text
+    assert "Before the test annotators answer 10 checks, which are no test items" in text
     assert "of the task, answers 10 checks and works" in text_of(batch.study, "Procedure")
     assert "browser's cookie" not in text_of(batch.study, "Design")
     assert "whoever scores below 70 % goes no further, and is paid." in text
@@ -250,7 +250,7 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study, "Screening")
-    assert "anyone whose first answers score below 50 % or more than 2 SDs below" in text
+    assert "anyone who scored below 50 % or more than 2 SDs below" in text
     assert "(once these are 6)" in text
     assert "1 of 3 people who finished a training was screened out (33.3 %); this moved" in text
     assert "the mean training score from 66.7 % to 87.5 %." in text

@@ -184,7 +184,7 @@ def test_says_where_nobody_is_screened() -> None:
 
 def test_says_what_a_floor_is() -> None:
     text = text_of(batch().study)
-    assert "the cell has a floor or known people" in text
+    assert "the cell has a floor, and" in text
     assert "on at least 10 items that are no test items, by which at most 20 of 100" in text
 
 
