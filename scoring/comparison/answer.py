@@ -140,7 +140,7 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
     return Answer(
         of=", ".join(filter(None, [study, first.pool])),
         headline=_headline(named, tests, people, loud=loud),
-        condition=f"{at}, {_counted(len(people), 'task')}",
+        condition=f"{at}, {_counted(len(people), 'task')}{_grey(named)}",
         so_far=_so_far(table, named, people),
         people=_people(table, people),
         forest=forest,
@@ -332,10 +332,15 @@ def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
     return sum(found) / len(found) if len(found) == len(people) else None
 
 
+def _grey(named: Sequence[Sequence[Difference]]) -> str:
+    margin = max((test.margin or 0.0 for those in named for test in those), default=0.0)
+    return f"; grey: within the margin of {margin:g} points" if margin else ""
+
+
 def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:
     tests = [test for those in named for test in those]
     margin = max((test.margin or 0.0 for test in tests), default=0.0)
-    within = f"margin (grey) {margin:g} points" if margin else "no margin was set"
+    within = f"margin {margin:g} points" if margin else "no margin was set"
     if not tests:
         return ""
     if table.unfrozen:
@@ -356,7 +361,8 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         "people, who passed a floor that was set before the start.",
         "Probable: the interval does, but one of these is missing. Open: it does not, or it "
         "reaches into the margin.",
-        "Each figure is rounded by itself, so a difference may seem a point off.",
+        "Likely: the 95 % interval, for other people and other items like these. Each figure is "
+        "rounded by itself, so a difference may seem a point off.",
     ]
     return told + [
         f"{name_of(test)} is not sure: {', '.join(test.reasons)}."

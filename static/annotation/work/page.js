@@ -105,7 +105,10 @@
     page.addEventListener(kind, (event) => {
       if (restoring || !form || event.target.closest("form") !== form) return;
       form.querySelector("[data-form-error]").hidden = true;
-      if (!event.detail?.none) lastSend = null;
+      if (!event.detail?.none) {
+        lastSend = null;
+        keySentAt = -Infinity;
+      }
       keepDraft();
     });
   }

@@ -38,7 +38,7 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
         "The baseline rests on 4 assignments by 4 people; 5 people took part in all, as "
         "far as a browser's cookie tells."
     )
-    assert topics["Design: Answers of people"].answer == "4."
+    assert topics["Design: Answers of people"].answer == "4, without excluded work."
     assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast”." in (
         topics["Execution: Quality checks"].answer
     )
