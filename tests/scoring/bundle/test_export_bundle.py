@@ -40,6 +40,7 @@ def test_holds_answers_gold_and_figures(batch: Batch) -> None:
     assert {row["set"] for row in rows(files, "items.jsonl")} == {"train-2-1", "test"}
     assert [row["n"] for row in rows(files, "figures.jsonl")] == [2] * 4
     about = json.loads(files["study.json"])
+    assert about["rules"]["shuffle_by"] == "text"
     assert (about["study"], about["people"]) == (batch.study.slug, 2)
     assert about["rules"]["margin"] == 0
 
