@@ -35,6 +35,27 @@ def test_keeps_the_question_in_sight(somebody: Comes, size: tuple[int, int]) -> 
     expect(person.page.locator(".question")).to_be_in_viewport(ratio=1)
 
 
+def test_moves_names_closer_rather_than_behind_the_bar(somebody: Comes) -> None:
+    """The bar is taller once it says that nothing is chosen."""
+    names = ["Princess Ottilie", "Norrgard Star", "Cape Merrin", "Port Ellery", "Calder Quay"]
+    text = Text(
+        f"The ferry {names[0]} and the freighter {names[1]} collided in thick fog off {names[2]} "
+        f"on Sunday. Nobody was hurt. The {names[0]} returned to {names[3]} under her own power; "
+        f"the other ship was towed to {names[4]} with a hole in her bow. Josefine Bell, who leads "
+        "the inquiry, said that the radar had been working on both.",
+        question="Dockers in @placeholder began to unload the damaged vessel on Monday. Who or "
+        "what is @placeholder?",
+        gold=["Calder Quay"],
+        candidates=[*names, "Josefine Bell"],
+    )
+    person = at_example(somebody(PHONE, touch=True), text)
+    last = person.page.locator(".option").last.bounding_box()
+    bar = person.page.locator(".send").bounding_box()
+    assert last
+    assert bar
+    assert last["y"] + last["height"] <= bar["y"]
+
+
 def test_shows_eighteen_options_on_one_screen_of_a_phone(somebody: Comes) -> None:
     person = at_example(somebody(PHONE, touch=True))
     height = person.page.locator(".option-list").evaluate("list => list.clientHeight")

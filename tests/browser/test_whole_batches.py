@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.models import Batch, Benchmark, Judgement, Kind, Outcome, Role, Task
+from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
 from annotation.studies.lifecycle import start_study
 from tests import make
 from tests.browser.batches import works_through
@@ -56,10 +56,7 @@ def test_leads_through_a_whole_batch_of_clues(
 def leads_to_the_code(batch: Batch, somebody: Comes) -> None:
     shots = batch.shots
     person = somebody(LAPTOP) if shots else somebody(PHONE, touch=True)
-    # Names in a list are tapped in tests/browser/test_candidate.py and test_by_finger.py: here some
-    # of a simulated touch's taps at once after a page has come hit nothing.
-    by_finger = [MOUSE if batch.task.kind == Kind.CANDIDATE else TOUCH]
-    works_through(person, batch, [MOUSE, KEYBOARD] if shots else by_finger, leaves=KEYBOARD)
+    works_through(person, batch, [MOUSE, KEYBOARD] if shots else [TOUCH], leaves=KEYBOARD)
     assert "CODE-COMPLETED" in person.page.locator("main").inner_text()
     assignment = batch.assignments.get()
     trained = batch.training_set.items.count() if batch.training_set else 0

@@ -68,5 +68,5 @@
   }, true);
 
   for (const kind of ["change", "answershown"]) page.addEventListener(kind, show);
-  page.addEventListener("answershown", offerList);
+  page.addEventListener("answerplaced", offerList);
 })();

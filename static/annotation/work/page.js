@@ -69,8 +69,9 @@
     restoring = false;
     form?.addEventListener("submit", checkAnswer, true);
     widen();
-    watchOptions();
     page.dispatchEvent(new CustomEvent("answershown"));
+    watchOptions(); // beside the bar as it is then
+    page.dispatchEvent(new CustomEvent("answerplaced"));
   }
 
   /* An answer's fields are those that stand in its item. */
@@ -259,7 +260,7 @@
     item.style.setProperty("--asked", `${asked}px`);
   }
 
-  const lastOption = () => form?.querySelector(".item:not(.item-candidate) .option:last-child");
+  const lastOption = () => form?.querySelector(".item .option:last-child");
   let watcher = null;
 
   function watchOptions() {
@@ -272,6 +273,7 @@
     page.classList.toggle("is-tight", isHidden());
     if (!isHidden()) return;
     page.classList.remove("is-tight");
+    if (last.closest(".item-candidate")) return; // names stand in the text, too
     form.classList.add("has-more-below");
     watcher = new IntersectionObserver(([{ isIntersecting }]) => {
       if (!isIntersecting) return;
