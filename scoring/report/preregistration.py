@@ -118,13 +118,13 @@ class Registered:
         return SIMULATED_AS
 
 
-@lru_cache(maxsize=64)
 def _clusters(batch: Batch) -> int:
     """Items that share a context count as one, as in every interval."""
     items = batch.test_set.items.values("example__context_hash")
     return items.order_by().distinct().count()
 
 
+@lru_cache(maxsize=64)
 def planned_cell_of(people: int, items: int, margin: float, comparisons: int) -> Mapping[str, Any]:
     """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and for
     each difference beyond the margin the chances in percent. Nothing where nothing can be planned;
