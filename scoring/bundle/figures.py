@@ -234,12 +234,13 @@ def rebuilt(read: Callable[[str], Iterator[Row]]) -> Iterator[Row]:
         batch = batches[row["batch"]]
         if row["outcome"] == "completed":
             for with_excluded in (True,) if row["excluded"] else (True, False):
-                key = kind, batch["task"], batch["shots"], batch["pool"], with_excluded
+                key = kind, batch["task"], batch["shots"], batch.get("pool"), with_excluded
                 cells[key].append((row["assignment"], batch))
     for row in read("figures.jsonl"):
-        asked = {name: row[name] for name in KEY}
+        # Bundles from before there were pools name none.
+        asked = {name: row.get(name) for name in KEY}
         names = ("kind", "task", "shots", "pool", "with_excluded")
-        own = cells.get(tuple(row[name] for name in names), [])
+        own = cells.get(tuple(asked[name] for name in names), [])
         figures = cell_figures(own, sets, scores[row["references"]], row["asked"]) if own else {}
         asked["ci_method"] = figures.get("ci_method")
         yield asked | {name: in_percent(name, figures.get(name)) for name in NUMBERS}

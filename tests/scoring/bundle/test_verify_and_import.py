@@ -113,6 +113,13 @@ def test_finds_what_was_changed(files: Files, tmp_path: Path, what: str) -> None
         verified(path)
 
 
+def test_reads_a_bundle_from_before_there_were_pools(files: Files, tmp_path: Path) -> None:
+    for name in ("batches.jsonl", "figures.jsonl"):
+        older = [{k: v for k, v in row.items() if k != "pool"} for row in rows(files, name)]
+        files = with_rows(files, name, older)
+    assert "its 4 figures follow" in verified(zipped(files, tmp_path / "bundle.zip"))
+
+
 def test_notices_a_figure_that_was_left_out(files: Files, tmp_path: Path) -> None:
     """The other figures follow all the same: what the authors published is the last resort."""
     published = verified(zipped(files, tmp_path / "whole.zip")).split()[-1]
