@@ -242,8 +242,9 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
         batches = batches.filter(pool=visit.pool)
     elif study.pools.exists():
         raise NotOpen(_("Each group of people has a link of its own: open the one for yours."))
-    others = study.pools.filter(batches__assignments__in=worked_on.filter(study=study))
-    batches = batches.filter(pool__in=others) if others.exists() else batches
+    own = worked_on.filter(study=study).values_list("batch__pool", flat=True).first()
+    if own is not None and not (batches := batches.filter(pool=own)):
+        raise Full(_("You have taken part in another group of this study already."))
     by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
     if not by_id:
         raise Full(_("You have worked on this before; each person takes part in a task only once."))

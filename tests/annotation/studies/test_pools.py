@@ -72,7 +72,7 @@ def test_nobody_is_in_two_pools() -> None:
     who = make.annotator()
     nurses, students = study.pools.order_by("slug")
     make.worked_through(study.batches.get(pool=nurses), who=who)
-    with pytest.raises(Full):
+    with pytest.raises(Full, match="another group of this study"):
         join(Visit(study=study, annotator=who, pool=students, submission_id="new"), at=make.NOON)
 
 
@@ -174,20 +174,14 @@ def test_the_same_batch_is_once_in_a_pool() -> None:
     study = draft()
     first = study.batches.order_by("pk").first()
     assert first is not None
-    twice = make.batch(draft(), first.task).__class__(
-        study=study,
-        task=first.task,
-        training_set=first.training_set,
-        test_set=first.test_set,
-        pool=first.pool,
-    )
+    same = {"study": study, "task": first.task, "test_set": first.test_set, "pool": first.pool}
+    twice = Batch(**same, training_set=first.training_set)
     with pytest.raises(IntegrityError), transaction.atomic():
         twice.save()
     twice.training_set = None
     twice.save()
-    again = Batch(study=study, task=first.task, test_set=first.test_set, pool=first.pool)
     with pytest.raises(IntegrityError), transaction.atomic():
-        again.save()
+        Batch(**same).save()
 
 
 def test_is_set_up_on_the_pages(client: Client) -> None:
