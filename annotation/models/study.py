@@ -484,9 +484,9 @@ class Batch(models.Model):
         return self.study.min_check_score if own is None else own
 
     @property
-    def cell_text(self) -> str:
-        """The cell that its people are in, in words."""
-        return f"{self.task} with {self.shots_text}" + (f", {self.pool}" if self.pool else "")
+    def condition(self) -> str:
+        """That of its cell in words: such as “10 shots”, or “0 shots, Nurses”."""
+        return ", ".join(filter(None, [self.shots_text, self.pool_name]))
 
     @property
     def shots(self) -> int:

@@ -123,7 +123,7 @@ def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
     for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
         for part, rule in rules[batch.pk].items():
             which = f"{part} of " if len(rules[batch.pk]) > 1 else ""
-            cells[rule][f"{which}{batch.cell_text}"] = None
+            cells[rule][f"{which}{batch.task} with {batch.condition}"] = None
     return [
         (Screening(rule, simulate_screening(rule)), list(names)) for rule, names in cells.items()
     ]

@@ -332,14 +332,18 @@ def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
     return sum(found) / len(found) if len(found) == len(people) else None
 
 
+def _margin(named: Sequence[Sequence[Difference]]) -> float:
+    return max((test.margin or 0.0 for those in named for test in those), default=0.0)
+
+
 def _grey(named: Sequence[Sequence[Difference]]) -> str:
-    margin = max((test.margin or 0.0 for those in named for test in those), default=0.0)
+    margin = _margin(named)
     return f"; grey: within the margin of {margin:g} points" if margin else ""
 
 
 def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:
     tests = [test for those in named for test in those]
-    margin = max((test.margin or 0.0 for test in tests), default=0.0)
+    margin = _margin(named)
     within = f"margin {margin:g} points" if margin else "no margin was set"
     if not tests:
         return ""

@@ -274,9 +274,7 @@ class Design:
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self._batches:
             if reason := why_no_floor(batch):
-                cells[reason][
-                    f"{names[batch.task_id]}{batch.cell_text.removeprefix(str(batch.task))}"
-                ] = None
+                cells[reason][f"{names[batch.task_id]} with {batch.condition}"] = None
         return {reason: list(names) for reason, names in cells.items()}
 
 
