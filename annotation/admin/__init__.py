@@ -1,5 +1,5 @@
 """The researcher's admin, one module per subject; importing them registers their pages."""
 
-from annotation.admin import assignment, benchmark, channel, job, study
+from annotation.admin import assignment, batch, benchmark, channel, job, study
 
-__all__ = ["assignment", "benchmark", "channel", "job", "study"]
+__all__ = ["assignment", "batch", "benchmark", "channel", "job", "study"]

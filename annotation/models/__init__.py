@@ -16,6 +16,7 @@ from annotation.models.assignment import (
     WorkState,
     WorkSummary,
 )
+from annotation.models.batch import Batch, Invitation, Pool
 from annotation.models.benchmark import (
     Benchmark,
     Example,
@@ -30,6 +31,7 @@ from annotation.models.benchmark import (
     Task,
     Transfer,
 )
+from annotation.models.channel import Channel
 from annotation.models.job import Job, JobFile, JobState, Upload
 from annotation.models.payment import (
     PaymentLine,
@@ -42,14 +44,10 @@ from annotation.models.payment import (
     SubmissionStatus,
 )
 from annotation.models.study import (
-    Batch,
-    Channel,
     DropUnit,
-    Invitation,
     JoinAnswer,
     Outcome,
     OutcomeRule,
-    Pool,
     Study,
     StudyState,
     new_token,

@@ -8,9 +8,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.batch import Batch
 from annotation.models.benchmark import Example, Role
+from annotation.models.channel import Channel
 from annotation.models.constraints import check, once
-from annotation.models.study import Batch, Channel, JoinAnswer, Outcome, Study, new_token
+from annotation.models.study import JoinAnswer, Outcome, Study, new_token
 
 # No vowels and no look-alikes: neither a word nor a misreading.
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"

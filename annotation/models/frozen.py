@@ -11,8 +11,9 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from annotation.models.assignment import CHECK
+from annotation.models.batch import Batch
 from annotation.models.benchmark import Item, ItemSet, Role, Task
-from annotation.models.study import Batch, Shuffle
+from annotation.models.study import Shuffle
 
 
 @dataclass(frozen=True)
