@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.benchmarks.audit import unanswerable
+from annotation.benchmarks.material import unanswerable
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState, Task
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal

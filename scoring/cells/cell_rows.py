@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.benchmarks.audit import TestMaterial, ceiling_score, floor_scores
+from annotation.benchmarks.material import TestMaterial, ceiling_score, floor_scores
 from annotation.kinds import answer_kinds
 from annotation.models import Benchmark, Task
 from scoring.cells.cells import Cell, Vector, known, percent

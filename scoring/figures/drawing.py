@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotation.benchmarks.audit import ALMOST_ALL
+from annotation.benchmarks.material import ALMOST_ALL
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
 from scoring.comparison.paper_tables import UNKNOWN, task_order

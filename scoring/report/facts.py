@@ -12,7 +12,8 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from annotation.benchmarks.audit import WARNING, Material, gold_not_in_context
+from annotation.benchmarks.audit import WARNING, gold_not_in_context
+from annotation.benchmarks.material import Material
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
