@@ -21,7 +21,8 @@ from scoring.analysis.uncertainty import Record, agreement, uncertainty
 from scoring.cells.cells import CellKey, CellReader, cell_key, cell_order, percent
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare, whole_of
+from scoring.comparison.comparing import compare, whole_of
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.keeping import Progress, Store
 from scoring.core.learning import learning_curve
 from scoring.core.normalisation import normalised

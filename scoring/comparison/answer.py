@@ -9,7 +9,7 @@ from typing import Any
 
 from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
 from scoring.comparison.claims import Version
-from scoring.comparison.comparing import Comparison, block_of
+from scoring.comparison.comparison import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text

@@ -19,7 +19,7 @@ from scoring.cells.rows import (
     whose,
 )
 from scoring.comparison.answer import answers, revisions
-from scoring.comparison.comparing import Comparison, first_of
+from scoring.comparison.comparison import Comparison, first_of
 from scoring.comparison.paper_tables import (
     ANNOTATOR,
     NOTES,

@@ -26,7 +26,7 @@ from scoring.cells.rows import (
     first_policies,
     policy_of,
 )
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.models import (
     FULLY_SUPERVISED,
     Method,

@@ -14,7 +14,7 @@ from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
 from annotation.studies.tabs import study_frame
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.tables.arranging import arranged
 from scoring.tables.table import Table
 

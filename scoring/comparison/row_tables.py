@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
-from scoring.comparison.comparing import Comparison, first_of
+from scoring.comparison.comparison import Comparison, first_of
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
 from scoring.tables.table import (

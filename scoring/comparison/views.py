@@ -13,7 +13,8 @@ from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.answer import answers
-from scoring.comparison.comparing import STORE, Comparison, enqueue_table, glance, whole_of
+from scoring.comparison.comparing import STORE, enqueue_table, glance, whole_of
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS, overview, shots_of_people
 from scoring.comparison.keeping import stop
 from scoring.comparison.paper_tables import people_table, system_tables

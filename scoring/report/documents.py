@@ -11,7 +11,7 @@ from django.utils import translation
 from annotation.jobs import files, queue
 from annotation.models import Job, Study
 from scoring.cells.scope import ordered
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.report.facts import Facts
 from scoring.report.methods import (
     PAY,

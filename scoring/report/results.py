@@ -13,7 +13,8 @@ from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison.answer import name_of, revisions
-from scoring.comparison.comparing import Comparison, block_of, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Study
 from scoring.analysis.tables import ALL, PROVENANCE
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.row_tables import (
     finding_table,
     interval_table,

@@ -14,7 +14,8 @@ from annotation.work.joining import Full, NotOpen, Visit, join
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.answer import answers
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison
 from tests import make
 from tests.scoring.comparison.measured import run
 

@@ -15,7 +15,8 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.answer import Answer, _headline, answers
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import main_table, overview
 from scoring.tables.documents import as_markdown
 from scoring.tests.differences import Difference

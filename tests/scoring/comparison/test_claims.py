@@ -16,7 +16,8 @@ from annotation.studies.people import exclude, lift_exclusion
 from scoring.analysis.tasks import freeze_claims
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison import comparing
-from scoring.comparison.comparing import Comparison, compare, glance
+from scoring.comparison.comparing import compare, glance
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS
 from scoring.models import FrozenClaims, Run
 from scoring.models.claims import Reason, latest

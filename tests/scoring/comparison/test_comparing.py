@@ -20,14 +20,8 @@ from annotation.models import (
 from annotation.work.places import open_places
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import (
-    STORE,
-    Comparison,
-    compare,
-    compute_table,
-    enqueue_table,
-    glance,
-)
+from scoring.comparison.comparing import STORE, compare, compute_table, enqueue_table, glance
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.keeping import Kept, stop
 from scoring.core.intervals import cell_interval
 from tests import make

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import load_workbook
 
 from scoring.cells.rows import BY_KEY, COLUMNS, CONSENSUS, Row, RowKind
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS, paper_tables
 from scoring.comparison.row_tables import interval_table
 from tests import tools

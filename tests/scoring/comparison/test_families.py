@@ -8,7 +8,8 @@ from annotation.models import Batch, Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare, compute_table
+from scoring.comparison.comparing import compare, compute_table
+from scoring.comparison.comparison import Comparison
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import SIMULATED, SIMULATED_CONSENSUS, Bound, Row, RowKind
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.paper_tables import (
     PARTIAL,
     UNKNOWN,

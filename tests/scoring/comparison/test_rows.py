@@ -4,7 +4,8 @@ from annotation.models import Batch, Exclusion
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison
 from scoring.comparison.row_tables import interval_table
 from scoring.core.intervals import cell_interval, guard_band, split_interval
 from tests import make

@@ -6,7 +6,8 @@ from annotation.models import Batch, Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
 from scoring.core.verdicts import average_difference, average_interval, holm

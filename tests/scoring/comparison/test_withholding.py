@@ -12,7 +12,8 @@ from annotation.models import Batch, GoldVersion
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import COLUMNS, Row, RowKind, withheld_row
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.comparison import Comparison
 from scoring.tables.table import OPEN, ROUNDED, Column
 from tests import make
 from tests.scoring.comparison import measured

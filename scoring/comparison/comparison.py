@@ -1,0 +1,306 @@
+"""What a comparison holds, and what it says of itself to its readers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from scoring.cells.cells import Cell
+from scoring.cells.rows import (
+    CONSENSUS,
+    LATER,
+    OTHER,
+    SIMULATED_CONSENSUS,
+    Bound,
+    Row,
+    RowKind,
+    released,
+    whose,
+    withheld_row,
+)
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.claims import Version, with_claims
+from scoring.core.intervals import FEWEST_SPLITS
+from scoring.core.learning import Drift
+from scoring.core.normalisation import NONE
+from scoring.core.s1 import SCORER_VERSION
+from scoring.tables.table import Table, with_stop
+from scoring.tests.differences import Difference
+from scoring.tests.verdicts import Average, averages
+
+# What has a number of shots, of which a reader may choose some; but all changes between them stay.
+BY_SHOTS = (
+    *("rows", "consensus", "tests", "average_tests", "systems", "averages"),
+    *("including", "without"),
+)
+MATCHED = "matched"
+# What a comparison says about itself; a figure never follows from it.
+CONTEXT = (
+    *("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint"),
+    *("titles", "naming", "closed_on"),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a table of a study or a benchmark shows, as it is kept; then of what and for whom it
+    is shown, which is not computed."""
+
+    rows: tuple[Row, ...]
+    # What more than half of a cell's annotators chose: rows of their own, beside the cells.
+    consensus: tuple[Row, ...] = ()
+    # The floors and ceilings that the figures are read against.
+    bounds: tuple[Bound, ...] = ()
+    # People beside each system, and beside published figures; then of the mean over tasks.
+    tests: tuple[Difference, ...] = ()
+    average_tests: tuple[Difference, ...] = ()
+    # People with more shots beside people with fewer; of a study, its systems among themselves.
+    changes: tuple[Difference, ...] = ()
+    systems: tuple[Difference, ...] = ()
+    # Means over all tasks, of whoever has all of them.
+    averages: tuple[Average, ...] = ()
+    # The cells that hold excluded annotators: with them, and without, where anybody is left.
+    including: tuple[Row, ...] = ()
+    without: tuple[Row, ...] = ()
+    # Over all test answers of people that count.
+    median_item_s: float | None = None
+    # Of a study's people (of simulated ones where there are no others) over a long test.
+    drift: Drift | None = None
+
+    benchmark: str = ""
+    study: str | None = None
+    choices: Choices = field(default_factory=Choices)
+    # The studies (slugs) that are not closed: their figures may still change.
+    interim: tuple[str, ...] = ()
+    # All numbers of shots that have rows, whichever the reader chose.
+    shots_offered: tuple[str, ...] = ()
+    # What readers call the tasks, by slug.
+    task_names: Mapping[str, str] = field(default_factory=dict)
+    # What they call the studies, by slug; and those that named systems before their start.
+    titles: Mapping[str, str] = field(default_factory=dict)
+    naming: tuple[str, ...] = ()
+    fingerprint: str = ""
+    # Of a settled study: the versions of its verdicts, of which the last is shown.
+    versions: tuple[Version, ...] = ()
+    closed_on: str = ""
+
+    def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
+        """As the reader chose: no figure depends on which shots are shown."""
+        whole = replace(self, **with_claims(scope, choices, vars(self), inputs=fingerprint))
+        shown: dict[str, Any] = {
+            name: tuple(one for one in getattr(whole, name) if choices.wants(one.shots))
+            for name in BY_SHOTS
+        }
+        return replace(
+            whole,
+            **shown,
+            benchmark=scope.benchmark.name,
+            study=scope.study.slug if scope.study else None,
+            choices=choices,
+            interim=scope.interim,
+            shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
+            task_names=scope.task_names,
+            titles=scope.titles,
+            closed_on=_closed_on(scope),
+            naming=tuple(study.slug for study in scope.studies if study.named_systems),
+            fingerprint=fingerprint,
+        )
+
+    def without_persons(self) -> "Comparison":
+        """For readers who may not see people one by one, not even by pseudonym."""
+        return replace(self, rows=tuple(row for row in self.rows if not row.single))
+
+    def without_gold(self) -> "Comparison":
+        """For whoever may not see the gold.
+
+        Of systems a mean, and its SD over splits, both from the rounded means of whole and
+        well-formed runs; nothing that follows from single items, as verdicts do. People show no
+        score while their study is not closed: the reader might join, and see what each answer does
+        to the mean. Afterwards their figures are rounded, and a single person shows a mean alone.
+        """
+        rows, consensus = (
+            tuple(withheld_row(row, is_interim=self._is_interim(row)) for row in those)
+            for those in (self.rows, self.consensus)
+        )
+        tasks = next((average.tasks for average in self.averages), ())
+        return Comparison(
+            rows=rows,
+            consensus=consensus,
+            # Under a policy that the reader chose they would tell of single golds.
+            bounds=tuple(
+                replace(bound, score=released(bound.score))
+                for bound in self.bounds
+                if not self.choices.references
+            ),
+            averages=tuple(average.without_gold() for average in averages(rows, tasks)),
+            **{name: getattr(self, name) for name in CONTEXT},
+            versions=tuple(replace(version, verdicts=()) for version in self.versions),
+        )
+
+    def _is_interim(self, row: Row) -> bool:
+        return row.study in self.interim and row.kind != RowKind.SIMULATED
+
+    def tests_of(self, row: Row | Average) -> list[Difference]:
+        """A system's row, or its average over all tasks, beside the people of a study, on their
+        items; none of any other."""
+        if row.kind != RowKind.RUN or not self.has_verdicts or self.study is None:
+            return []
+        task = row.task if isinstance(row, Row) else None
+        where = task, str(row.shots), row.system, row.method, row.parameters, row.block
+        return [
+            test
+            for test in (*self.tests, *self.average_tests)
+            if where
+            == (
+                *(test.task, str(test.shots), test.system, test.method, test.parameters),
+                block_of(test),
+            )
+        ]
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Not beside systems on all that they ran on, which is no study's."""
+        return self.study is None or self.choices.runs == MATCHED
+
+    @property
+    def verdicts(self) -> tuple[Difference, ...]:
+        tests = (*self.average_tests, *self.tests, *self.changes, *self.systems)
+        return tests if self.has_verdicts else ()
+
+    def average_of(self, row: Row) -> Average | None:
+        """Over all tasks, of the same people or system with as many shots."""
+        return next((one for one in self.averages if whose(one) == whose(row)), None)
+
+    def consensus_of(self, cell: Cell) -> Row | None:
+        """Of these people together."""
+        name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
+        study = cell.study.slug if cell.study else None
+        where = name, study, cell.pool or None, cell.task.slug, cell.shots
+        for row in self.consensus:
+            if (row.system, row.study, row.pool, row.task, row.shots) == where:
+                return row
+        return None
+
+    @property
+    def excluded(self) -> list[tuple[Row | None, Row]]:
+        """Each cell without its excluded annotators, and with them."""
+        without = {(whose(row), row.task): row for row in self.without}
+        return [(without.get((whose(row), row.task)), row) for row in self.including]
+
+    @property
+    def offers_new_shot_sets(self) -> bool:
+        """Whether some cell of people has splits enough for an interval over new ones."""
+        return any(row.splits >= FEWEST_SPLITS for row in self.rows)
+
+    @property
+    def references(self) -> str | None:
+        """The policy that all scored rows have in common; None where they differ."""
+        policies = {row.references for row in self.rows if row.kind != RowKind.REPORTED}
+        return self.choices.references or (policies.pop() if len(policies) == 1 else None)
+
+    @property
+    def normalisation(self) -> str:
+        return self._of_tasks("normalisation") or NONE
+
+    @property
+    def gold_version(self) -> str:
+        return self._of_tasks("gold_version")
+
+    def _of_tasks(self, key: str) -> str:
+        """What the scored rows have there; each with its tasks where they differ."""
+        named = sorted({(value, row.task) for row in self.rows if (value := getattr(row, key))})
+        values = list(dict.fromkeys(value for value, _ in named))
+        if len(values) < 2:
+            return "".join(map(str, values))
+        parts = (
+            (value, [self.task_names.get(task, task) for other, task in named if other == value])
+            for value in values
+        )
+        return "; ".join(f"{value} ({', '.join(tasks)})" for value, tasks in parts)
+
+    @property
+    def title(self) -> str:
+        """A study's, never its short name; else the benchmark's name."""
+        return self.titles.get(self.study or "", self.study) or self.benchmark
+
+    @cached_property
+    def figures(self) -> tuple[Row, ...]:
+        """The rows of a table for readers: cells with their consensus, and systems."""
+        return (*(row for row in self.rows if not row.single), *self.consensus)
+
+    @property
+    def estimand(self) -> str:
+        return self.choices.estimand.replace("_", " ")
+
+    @property
+    def basis(self) -> str:
+        """What every figure rests on, for the note of a table."""
+        version = f"; gold version {self.gold_version}" if self.gold_version else ""
+        return (
+            f"reference policy {self.references or 'of each task'}; "
+            f"normalisation {self.normalisation}{version}. {self.warning}".rstrip()
+        )
+
+    @property
+    def items_told(self) -> str:
+        """Which items its figures rest on, where the reader chose some."""
+        name, _, value = self.choices.items.partition("=")
+        return f"Only items whose {name} is {value}." if name else ""
+
+    @property
+    def provenance(self) -> str:
+        """What the figures rest on, in one line of plain English for documents."""
+        return (
+            f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
+            f"scorer version {SCORER_VERSION}, interval for {self.estimand} and "
+            f"{self.choices.shot_sets} shot sets{' as well' * (self.choices.shot_sets == 'new')}, "
+            f"references {self.references or 'as each task says'}, "
+            f"normalisation {self.normalisation}"
+            + (f", gold version {self.gold_version}." if self.gold_version else ".")
+            + (f" {self.warning}" if self.warning else "")
+        )
+
+    @property
+    def shares_contexts(self) -> bool:
+        """Whether items hang together, so that m is less than their number."""
+        return any(row.items and row.m and row.items > row.m for row in self.rows)
+
+    @property
+    def warning(self) -> str:
+        """Empty where the figures are final."""
+        interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
+        return " ".join(filter(None, [self.items_told, interim, self.unfrozen]))
+
+    @property
+    def unfrozen(self) -> str:
+        """Empty but where a study's verdicts are frozen and these are others."""
+        of_people = (*self.average_tests, *self.tests, *self.changes)
+        settled = any(not (test.interim or test.simulated) for test in of_people)
+        is_other = self.has_verdicts and settled and not self.choices.are_own
+        return (
+            "Not the frozen verdicts: the reader chose the gold version, references, people or "
+            "items." * is_other
+        )
+
+    @property
+    def interim_titles(self) -> str:
+        return ", ".join(self.titles.get(slug, slug) for slug in self.interim)
+
+    def named(self, part: Table) -> Table:
+        """One of its tables as it is read: the bare values stay slugs."""
+        return part.with_names("task", self.task_names).with_names("study", self.titles)
+
+
+def block_of(test: Difference) -> str:
+    """Where a table has the system of this test."""
+    return OTHER if test.exploratory else LATER if test.supplement else ""
+
+
+def first_of(found: Sequence[Difference]) -> Difference | None:
+    """Where only one is shown: beside people rather than simulated ones, the most of them."""
+    return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)
+
+
+def _closed_on(scope: Scope) -> str:
+    closed = scope.study.closed_at if scope.study else None
+    return closed.date().isoformat() if closed else ""
