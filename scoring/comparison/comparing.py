@@ -5,7 +5,7 @@ Everything is scored by the same code, at the latest gold version of each task u
 asked for. A comparison is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -23,7 +23,7 @@ from scoring.cells.cell_rows import (
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
 from scoring.cells.drift import drift_of
-from scoring.cells.rows import GROUPED, LATER, OTHER, Row
+from scoring.cells.rows import GROUPED, LATER, OTHER, Bound, Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
 from scoring.comparison.claims import TESTS, named_and_later
 from scoring.comparison.comparison import MATCHED, Comparison
@@ -112,10 +112,11 @@ def compute_table(
 
 
 def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comparison:
-    choices, tasks = reader.choices, scope.tasks
+    choices = reader.choices
     people = reader.people_of(scope.studies)
     # For a benchmark, also those for tasks whose data are not here.
-    published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
+    tasks = [task.slug for task in scope.tasks] if scope.study else None
+    published = reported_rows(scope.benchmark, tasks)
     own, later = named_and_later(scope.study, systems)
     rows = [
         *(row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))),
@@ -138,17 +139,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
     return Comparison(
         rows=(*rows, *grouped),
         consensus=tuple(row for row, _ in together),
-        bounds=tuple(
-            bound
-            for task in tasks
-            if reader.only(task) != NOTHING
-            for bound in bounds(
-                task,
-                reader.policy(task),
-                reader.gold_version(task),
-                _asked(task, scope, people) or reader.only(task),
-            )
-        ),
+        bounds=tuple(_bounds(scope, reader, people)),
         **_tested(scope, choices, answered, own, later),
         averages=(
             *averages([*rows, *grouped], every_task, shared),
@@ -163,6 +154,14 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         median_item_s=median(seconds) if seconds else None,
         drift=_drift(answered) if scope.study else None,
     )
+
+
+def _bounds(scope: Scope, reader: CellReader, people: Sequence[Cell]) -> Iterator[Bound]:
+    for task in scope.tasks:
+        only = reader.only(task)
+        if only != NOTHING:
+            asked = _asked(task, scope, people) or only
+            yield from bounds(task, reader.policy(task), reader.gold_version(task), asked)
 
 
 def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
