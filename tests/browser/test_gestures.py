@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_span_selection import Opened, open_in  # noqa: F401
+from tests.browser.picker import open_in
 from tools.gestures import Phrase, Text, counts, placed
 
 # Contexts and their gold, as named entities and answers come: touching, joined, apart, alone.
@@ -21,7 +21,6 @@ ITEMS = [
 @pytest.mark.parametrize(("asked", "gold", "most"), ITEMS)
 def test_the_taps_that_are_counted_choose_the_gold(
     page: Page,
-    open_in: Opened,  # noqa: F811
     asked: str,
     gold: list[str],
     most: int | None,

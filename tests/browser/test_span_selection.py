@@ -1,161 +1,22 @@
-"""Choosing spans in a real Chromium: mouse, touch, keyboard, and what a drag takes."""
+"""Choosing spans in a real Chromium: by mouse, touch and keyboard."""
 
-import html
-import json
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from hypothesis import given
-from hypothesis import strategies as st
-from playwright.sync_api import Locator, Page, Route
+from playwright.sync_api import Page
 
-from annotation.kinds.spans import boundaries
-from scoring.core.spans import Token, check_spans, tokens_of
+from tests.browser.picker import EXACT, NONE, TEXT, UNDO, Picker, open_in
 
-ORIGIN = "http://baseliner.test"
-PAGE = "tests/browser/pages/spans.html"
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; form-action 'self'"
-TEXT = 'He met "Ana Li" (UAA) of the U.N. in Belgrade, then left Real Madrid-Barcelona.'
-EXACT = "[data-span-exact]"
-NONE = "[data-span-none]"
-UNDO = "[data-span-undo]"
-
-Opened = Callable[..., "Picker"]
-
-
-class Picker:
-    """The open page, in the words of somebody choosing spans on it."""
-
-    def __init__(self, page: Page, segments: list[str], problems: list[str]) -> None:
-        self.page, self.segments, self.problems = page, segments, problems
-
-    def word(self, text: str, nth: int = 0) -> Locator:
-        return self.page.locator(".span-word", has_text=re.compile(f"^{re.escape(text)}$")).nth(nth)
-
-    def tap(self, *words: str) -> None:
-        for word in words:
-            self.word(word).click()
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def drag(self, first: str, last: str) -> None:
-        self.hold(first, last)
-        self.page.mouse.up()
-
-    def hold(self, first: str, last: str) -> None:
-        """Drags from a word to a word and keeps the button down."""
-        start, end = self.word(first).bounding_box(), self.word(last).bounding_box()
-        assert start
-        assert end
-        self.page.mouse.move(start["x"] + 1, start["y"] + start["height"] / 2)
-        self.page.mouse.down()
-        self.page.mouse.move(end["x"] + end["width"] - 2, end["y"] + end["height"] / 2, steps=4)
-
-    @property
-    def spans(self) -> list[list[int]]:
-        return json.loads(self.page.locator("input[name=spans]").input_value())
-
-    @property
-    def none(self) -> str:
-        return self.page.locator("input[name=none]").input_value()
-
-    @property
-    def texts(self) -> list[str]:
-        """How the server reads the answer; a span given twice would show as one too few."""
-        assert len({tuple(span) for span in self.spans}) == len(self.spans)
-        return [check_spans(self.segments, [span])[0] for span in self.spans]
-
-    @property
-    def listed(self) -> list[str]:
-        return self.page.locator(".span-text").all_inner_texts()
-
-    @property
-    def status(self) -> str:
-        return re.sub("[\u2068\u2069]", "", self.page.locator("[data-span-status]").inner_text())
-
-    def marked(self, name: str) -> str:
-        return "".join(self.page.locator(f"[data-segment] .is-{name}").all_text_contents())
-
-    @property
-    def focused(self) -> str:
-        return self.page.evaluate("document.activeElement.textContent")
-
-    @property
-    def told(self) -> list[dict[str, Any]]:
-        """The details of every answerchange that reached the document."""
-        return self.page.evaluate("window.told")
-
-
-def document_of(
-    segments: list[str], direction: str, length: int, most: str, spans: str, none: str
-) -> str:
-    source = (settings.BASE_DIR / PAGE).read_text()
-    divs = "".join(
-        f'<div data-segment="{i}" dir="{direction}" lang="en" data-length="{length or len(text)}"'
-        f' data-tokens="{boundaries(text)[0]}" data-joined="{boundaries(text)[1]}">'
-        f"{escape(text)}</div>"
-        for i, text in enumerate(segments)
-    )
-    source = re.sub("<!-- text -->.*<!-- /text -->", lambda _: divs, source, flags=re.DOTALL)
-    source = source.replace('data-max-spans=""', f'data-max-spans="{most}"')
-    source = source.replace('value="[]"', f'value="{html.escape(spans)}"')
-    return source.replace('name="none" value=""', f'name="none" value="{none}"')
-
-
-def escape(text: str) -> str:
-    return html.escape(text).replace("\r", "&#13;")
+Opened = Callable[..., Picker]
 
 
 @pytest.fixture
-def open_in() -> Opened:
-    """Opens the static page in a given Playwright page, under a strict content security policy."""
-
-    def open_picker(
-        page: Page,
-        *segments: str,
-        direction: str = "ltr",
-        length: int = 0,
-        most: str = "",
-        spans: str = "[]",
-        none: str = "",
-    ) -> Picker:
-        chosen = list(segments) or [TEXT]
-        body = document_of(chosen, direction, length, most, spans, none)
-        problems: list[str] = []
-
-        def serve(route: Route) -> None:
-            path = route.request.url.removeprefix(f"{ORIGIN}/")
-            if path == PAGE:
-                headers = {"content-security-policy": POLICY, "content-type": "text/html"}
-                route.fulfill(body=body, headers=headers)
-            elif (settings.BASE_DIR / path).is_file():
-                route.fulfill(path=settings.BASE_DIR / path)
-            else:
-                route.fulfill(status=204)
-
-        page.route(f"{ORIGIN}/**", serve)
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.add_init_script(
-            "window.told = []; addEventListener('answerchange', (e) => told.push(e.detail))"
-        )
-        page.goto(f"{ORIGIN}/{PAGE}")
-        return Picker(page, chosen, problems)
-
-    return open_picker
-
-
-@pytest.fixture
-def open_picker(page: Page, open_in: Opened) -> Opened:
-    return lambda *segments, **options: open_in(page, *segments, **options)
+def open_picker(page: Page) -> Opened:
+    return partial(open_in, page)
 
 
 # ---- Taps
@@ -259,9 +120,7 @@ def test_takes_the_nearest_word_where_a_tap_falls_into_a_gap(open_picker: Opened
     assert picker.texts == ["left"]
 
 
-def test_chooses_by_touch_without_hindering_the_scrolling(
-    new_context: Callable[..., Any], open_in: Opened
-) -> None:
+def test_chooses_by_touch_without_hindering_the_scrolling(new_context: Callable[..., Any]) -> None:
     context = new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     picker = open_in(context.new_page())
     picker.word("Real").tap()
@@ -730,9 +589,7 @@ def test_closes_the_plain_way_and_keeps_it_at_hand(open_picker: Opened) -> None:
     assert picker.page.locator("[data-segment]").get_attribute("translate") == "no"
 
 
-def test_leaves_the_plain_way_where_there_are_no_scripts(
-    new_context: Callable[..., Any], open_in: Opened
-) -> None:
+def test_leaves_the_plain_way_where_there_are_no_scripts(new_context: Callable[..., Any]) -> None:
     picker = open_in(new_context(java_script_enabled=False).new_page())
     assert picker.page.locator("textarea").is_visible()
     assert not picker.page.locator("[data-span-bar]").is_visible()
@@ -772,9 +629,7 @@ def test_changes_only_the_words_that_a_drag_gains(open_picker: Opened) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_has_no_fault_that_axe_finds(
-    new_context: Callable[..., Any], open_in: Opened, scheme: str
-) -> None:
+def test_has_no_fault_that_axe_finds(new_context: Callable[..., Any], scheme: str) -> None:
     picker = open_in(new_context(color_scheme=scheme).new_page())
     picker.tap("Ana", "Li", "UAA", "Real", "Madrid", "left")
     picker.page.click(EXACT)
@@ -785,7 +640,7 @@ def test_has_no_fault_that_axe_finds(
 
 @pytest.mark.parametrize("width", [320, 640, 1280])
 def test_fits_its_width_with_targets_of_24_pixels(
-    new_context: Callable[..., Any], open_in: Opened, width: int
+    new_context: Callable[..., Any], width: int
 ) -> None:
     page = new_context(viewport={"width": width, "height": 700}).new_page()
     picker = open_in(page, TEXT + " Donaudampfschifffahrtsgesellschaft" * 3 + "x" * 90)
@@ -813,195 +668,3 @@ def test_marks_with_a_line_and_not_by_colour_alone(open_picker: Opened) -> None:
     assert picker.word("He").evaluate(line) == "underline solid"
     picker.hold("left", "left")
     assert picker.word("left").evaluate(line) == "underline dashed"
-
-
-@cache  # asked for every pair of a text's words
-def pieces(text: str) -> list[str]:
-    return [text[token.start : token.end] for token in tokens_of(text)]
-
-
-CLOSERS = dict(zip(")]}）］」』】》〉", "([{（［「『【《〈", strict=True))
-FAMILIES = ['"“”„‟＂', "'‘’‚‛", "«»", "‹›"]
-
-
-def kind_of(piece: str) -> str:
-    family = next((family for family in FAMILIES if piece and piece in family), None)
-    return family or CLOSERS.get(piece, piece)
-
-
-def slow_partners(row: list[str]) -> tuple[dict[int, int], set[int]]:
-    """For each mark its partner, and the marks that have none; by looking back at every closer."""
-    partner: dict[int, int] = {}
-    dropped: set[int] = set()
-    marks = [i for i, piece in enumerate(row) if len(piece) == 1 and is_mark(piece)]
-    for i in marks:
-        quotes = kind_of(row[i]) in FAMILIES
-        if not quotes and row[i] not in CLOSERS:
-            continue
-        for j in reversed([m for m in marks if m < i and m not in partner and m not in dropped]):
-            if kind_of(row[j]) == kind_of(row[i]) and (quotes or row[j] not in CLOSERS):
-                partner |= {i: j, j: i}
-                dropped |= {m for m in marks if j < m < i and m not in partner and opens(row[m])}
-                break
-    return partner, {m for m in marks if m not in partner and m not in dropped}
-
-
-def is_mark(piece: str) -> bool:
-    return kind_of(piece) in FAMILIES or piece in CLOSERS or piece in CLOSERS.values()
-
-
-def opens(piece: str) -> bool:
-    return piece not in CLOSERS
-
-
-def slow_snap(text: str, start: int, end: int) -> tuple[int, int]:
-    """What a drag from the start of a token to the end of a token takes."""
-    tokens = tokens_of(text)
-    touched = [i for i, t in enumerate(tokens) if t.start < end and start < t.end]
-    row = pieces(text)
-    if any(not tokens[i].is_punctuation for i in touched):
-        partner, _ = slow_partners([row[i] for i in touched])
-        keep = [n for n, i in enumerate(touched) if n in partner or not tokens[i].is_punctuation]
-        touched = touched[keep[0] : keep[-1] + 1]
-    first, last = touched[0], touched[-1]
-    while True:
-        _, alone = slow_partners(row[first : last + 1])
-        waiting = [row[first + m] for m in alone]
-        after = directly_after(text, last)
-        if after is not None and any(opens(w) and closes(row[after], w) for w in waiting):
-            last = after
-        elif joined(tokens, first - 1) and any(closes(w, row[first - 1]) for w in waiting):
-            first -= 1
-        else:
-            return tokens[first].start, tokens[last].end
-
-
-def closes(closer: str, opener: str) -> bool:
-    quotes = kind_of(closer) in FAMILIES
-    return kind_of(closer) == kind_of(opener) and (
-        quotes or (closer in CLOSERS and opener not in CLOSERS)
-    )
-
-
-def joined(tokens: tuple[Token, ...], i: int) -> bool:
-    return 0 <= i < len(tokens) - 1 and tokens[i].end == tokens[i + 1].start
-
-
-def directly_after(text: str, i: int) -> int | None:
-    row, tokens = pieces(text), tokens_of(text)
-    while joined(tokens, i):
-        i += 1
-        if row[i].strip(".,:;!?…。，、！？"):
-            return i
-    return None
-
-
-# ---- What a drag takes, by all tokens of a text
-
-SCRIPTS = [
-    *"aBéßΩжשع中かไก한क0٣ \n\t'’\"“”„«»().,:;!?-–—&$€%#@_/[]{}「」…`·",
-    *"\u0301\u0e49\u093f\u094d\u200d\u200c\u00ad\ufe0f\u200e\u202e\r\u3000\u1039\u17d2",
-    *["U.N.", "Corp. said", "Jr.,", "'s", "l'I", "1,5"],
-    *["😀", "👍🏽", "🇩🇪", "👩\u200d👧", "1\ufe0f\u20e3"],
-]
-ANY = st.characters(exclude_categories=["Cs"])
-# Of every text, given with its boundaries: its words as they are shown, and what a drag from each
-# of them to each later one takes.
-DRAGS = """texts => {
-    const form = document.querySelector("form").cloneNode(true);
-    form.querySelectorAll("[data-segment]").forEach((el) => el.remove());
-    const root = form.querySelector("[data-span-picker]");
-    texts.forEach(([text, tokens, joined], i) => {
-        const el = document.createElement("div");
-        Object.assign(el.dataset, { segment: i, tokens, joined });
-        el.textContent = text;
-        root.prepend(el);
-    });
-    document.querySelector("form").replaceWith(form);
-    document.dispatchEvent(new CustomEvent("htmx:load"));
-    const { segments } = root.spanPicker;
-    return segments.map(({ words }) => [
-        words.map((word) => word.text),
-        words.flatMap((from) => words.slice(words.indexOf(from))
-            .map((to) => root.spanPicker.snapped(from, to).slice(1))),
-    ]);
-}"""
-
-
-def drags_over(page: Page, texts: list[str]) -> list[list[Any]]:
-    marked = [boundaries(text) for text in texts]
-    given = [[text, *told] for text, told in zip(texts, marked, strict=True)]
-    return page.evaluate(DRAGS, given)
-
-
-def expected_drags(text: str) -> list[Any]:
-    tokens = tokens_of(text)
-    return [
-        pieces(text),
-        [
-            list(slow_snap(text, first.start, last.end))
-            for i, first in enumerate(tokens)
-            for last in tokens[i:]
-        ],
-    ]
-
-
-def test_takes_by_a_drag_what_a_slow_oracle_does(page: Page, open_in: Opened) -> None:
-    open_in(page)
-    texts = st.lists(st.sampled_from(SCRIPTS), max_size=24).map("".join) | st.text(ANY, max_size=16)
-
-    @given(texts=st.lists(texts, min_size=4, max_size=12))
-    def compare(texts: list[str]) -> None:
-        for text, found in zip(texts, drags_over(page, texts), strict=True):
-            assert found == expected_drags(text), text
-
-    compare()
-
-
-def test_takes_by_a_drag_over_published_texts_what_a_slow_oracle_does(
-    page: Page, open_in: Opened, clues: Path
-) -> None:
-    open_in(page)
-    cuts_and_snaps_alike(page, clues / "CoNLL2003" / "conll_test.jsonl")
-
-
-def test_cuts_and_snaps_our_own_texts_as_the_server_does(page: Page, open_in: Opened) -> None:
-    open_in(page)
-    for folder in ("Newsroom", "Reading"):
-        demo = settings.BASE_DIR / "annotation/simulation/demo/benchmark"
-        [file] = (demo / folder).glob("*_test.jsonl")
-        cuts_and_snaps_alike(page, file)
-
-
-def cuts_and_snaps_alike(page: Page, file: Path) -> None:
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    texts = list(dict.fromkeys(row["context"] for row in rows))
-    for text, found in zip(texts, drags_over(page, texts), strict=True):
-        assert found == expected_drags(text), text
-
-
-TABLE = [
-    ("He left Belgrade, then.", ("left", "Belgrade"), "left Belgrade"),
-    ("He left Belgrade, then.", ("Belgrade", ","), "Belgrade"),
-    ("of the U.N.", ("the", "U.N."), "the U.N."),
-    ("for $150,000.", ("$150,000", "."), "$150,000"),
-    ('its "duty".', ('"', "."), '"duty"'),
-    ("(Conservative).", ("(", "Conservative"), "Conservative"),
-    ("the receptor (TCR) as", ("receptor", "TCR"), "receptor (TCR)"),
-    ("the receptor (TCR) as", ("TCR", "as"), "(TCR) as"),
-    ('the song "Halo" by X', ("Halo", "by"), '"Halo" by'),
-    ('he said "we won." Then', ("said", "won"), 'said "we won."'),
-    ("«Ja» und „nein“ (so", ("Ja", "nein"), "«Ja» und „nein“"),
-    ("(Wales' own) team", ("(", ")"), "(Wales' own)"),
-    ("¿Qué? yes", ("¿", "?"), "Qué"),
-    ("wait ... no", ("...", "..."), "..."),
-]
-
-
-def test_snaps_a_drag(page: Page, open_in: Opened) -> None:
-    open_in(page)
-    found = drags_over(page, [text for text, _, _ in TABLE])
-    for (text, (first, last), expected), (words, taken) in zip(TABLE, found, strict=True):
-        ends = [(i, j) for i in range(len(words)) for j in range(i, len(words))]
-        start, end = taken[ends.index((words.index(first), words.index(last)))]
-        assert text[start:end] == expected, text

@@ -9,9 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.finger import Finger
-from tests.browser.test_span_selection import EXACT, NONE, UNDO, Opened, Picker, open_in
-
-__all__ = ["open_in"]
+from tests.browser.picker import EXACT, NONE, UNDO, Picker, open_in
 
 CONLL = (
     "SOCCER - JAPAN GET LUCKY WIN , CHINA IN SURPRISE DEFEAT . The U.N. and the University "
@@ -65,7 +63,7 @@ NOTHING_CHOSEN = """document.querySelector("[data-span-picker]").dispatchEvent(
 @pytest.mark.parametrize("exact", [False, True], ids=["words", "characters"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_takes_the_words_that_the_finger_touched(
-    phone: Page, open_in: Opened, name: str, exact: bool, radius: float
+    phone: Page, name: str, exact: bool, radius: float
 ) -> None:
     text, direction = TEXTS[name]
     picker = open_in(phone, text, direction=direction, most="1")
@@ -90,9 +88,7 @@ def test_takes_the_words_that_the_finger_touched(
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_leaves_the_controls_to_a_finger_on_them(
-    phone: Page, open_in: Opened, radius: float
-) -> None:
+def test_leaves_the_controls_to_a_finger_on_them(phone: Page, radius: float) -> None:
     picker = open_in(phone)
     finger = Finger(phone, radius)
 
@@ -111,7 +107,7 @@ def test_leaves_the_controls_to_a_finger_on_them(
 NUDGE = "[data-span-nudge] button"
 
 
-def test_corrects_the_last_tap_by_a_tap(phone: Page, open_in: Opened) -> None:
+def test_corrects_the_last_tap_by_a_tap(phone: Page) -> None:
     picker = open_in(phone)
     earlier, later = (picker.page.locator(NUDGE).nth(n) for n in (0, 1))
     assert not earlier.is_visible()
