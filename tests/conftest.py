@@ -152,5 +152,5 @@ def oracles() -> Path:
 def clues() -> Path:
     """The CLUES tasks as published."""
     if not skips.CLUES.is_dir():
-        pytest.skip(skips.WITHOUT_CLUES)
+        pytest.skip(skips.WITHOUT_FILES)
     return skips.CLUES

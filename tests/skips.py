@@ -9,7 +9,7 @@ import pytest
 
 SHARED = Path(__file__).parents[2] / "shared"
 CLUES = SHARED / "clues"
-WITHOUT_CLUES = (
+WITHOUT_FILES = (
     "they need original files of benchmarks in ../shared, which are not part of this project"
 )
 # The environment variable that names the file in which runs note what they skipped.
@@ -21,7 +21,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 def failed_if_skipped_otherwise(report: Report) -> Report:
     """Anything skipped for another reason was not tested, and counts as failed."""
     is_expected_failure = hasattr(report, "wasxfail")
-    if report.skipped and not is_expected_failure and reason_of(report) != WITHOUT_CLUES:
+    if report.skipped and not is_expected_failure and reason_of(report) != WITHOUT_FILES:
         report.longrepr = f"{report.nodeid} was skipped: {reason_of(report)}"
         report.outcome = "failed"
     return report
@@ -55,4 +55,4 @@ def sentence(file: Path) -> str:
     if not skipped:
         return "No test was skipped."
     count = "1 test" if len(skipped) == 1 else f"{len(skipped)} tests"
-    return f"{count} skipped: {WITHOUT_CLUES}"
+    return f"{count} skipped: {WITHOUT_FILES}"

@@ -14,10 +14,10 @@ TESTS = f"""
 import pytest
 
 def test_that_reads_clues() -> None:
-    pytest.skip({skips.WITHOUT_CLUES!r})
+    pytest.skip({skips.WITHOUT_FILES!r})
 
 def test_that_reads_more_of_clues() -> None:
-    pytest.skip({skips.WITHOUT_CLUES!r})
+    pytest.skip({skips.WITHOUT_FILES!r})
 
 {{otherwise}}
 """

@@ -15,7 +15,7 @@ from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.reading import read_benchmark
 from annotation.models.errors import BadInput
-from tests.skips import CLUES, WITHOUT_CLUES
+from tests.skips import CLUES, WITHOUT_FILES
 
 TODAYS = CLUES.parent / "todays"
 MMLU = 'question,choices,answer\n"Which, then?","[\'a\', ""b\'s""]",1\n'
@@ -281,7 +281,7 @@ class TestDrawing:
         assert [one.name for one in read(tmp_path)[0].sets] == ["test"]
 
 
-@pytest.mark.skipif(not TODAYS.is_dir(), reason=WITHOUT_CLUES)
+@pytest.mark.skipif(not TODAYS.is_dir(), reason=WITHOUT_FILES)
 class TestOfToday:
     def test_reads_five_subjects_of_mmlu_redux(self) -> None:
         tasks = read(TODAYS / "mmlu-redux", encoding="mac_roman")

@@ -12,7 +12,7 @@ from scoring.models import Run
 from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.records import ReadOptions, RunFields
 from scoring.runs.importing import import_predictions
-from tests.skips import SHARED, WITHOUT_CLUES
+from tests.skips import SHARED, WITHOUT_FILES
 
 GSM8K = SHARED / "todays" / "gsm8k"
 OPTIONS = ReadOptions(run=RunFields(method="FT", shots="all"))
@@ -46,7 +46,7 @@ def test_is_a_run_for_every_system(tmp_path: Path, db: None) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif(not GSM8K.is_dir(), reason=WITHOUT_CLUES)
+@pytest.mark.skipif(not GSM8K.is_dir(), reason=WITHOUT_FILES)
 def test_judges_every_answer_as_the_authors_did() -> None:
     solutions = GSM8K / "example_model_solutions.jsonl"
     found = imported(GSM8K / "test.jsonl", solutions)
