@@ -269,7 +269,7 @@ class ImportForm(forms.Form):
         "<stem>_train_<shots>_<split>.jsonl.",
         widget=forms.FileInput(attrs={"accept": ",".join((".zip", ".eval", *TABLES))}),
     )
-    encoding = forms.CharField(required=False, help_text="Only if it is not UTF-8.")
+    encoding = forms.CharField(required=False, help_text="Of what is not UTF-8, such as mac_roman.")
     shots = forms.RegexField(
         r"^[\d ]*$",
         label="Shot sets to draw",

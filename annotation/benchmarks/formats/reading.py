@@ -19,7 +19,7 @@ from annotation.benchmarks.formats.content import (
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import TableReader, decoded
+from annotation.benchmarks.formats.tables import TableReader, as_utf8
 from annotation.benchmarks.formats.task_files import Fields, read_task_file, shipped_description
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
@@ -79,8 +79,7 @@ def read_task(
 
     def records(file: str) -> Iterable[Record]:
         data = read_file(source) if source and file == str(source) else files.read(file)
-        if encoding:
-            data = decoded(data, file, encoding).encode()
+        data = as_utf8(data, file, encoding)
         return tables.read(data, file) if task.is_table else read_records(data, file)
 
     sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]

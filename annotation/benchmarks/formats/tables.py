@@ -181,7 +181,7 @@ def python_list(record: Record, text: str) -> list[Any]:
 
 def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
     """Of a table that is looked at before it is imported."""
-    data = decoded(data, file, encoding).encode() if encoding else data
+    data = as_utf8(data, file, encoding)
     return [record.fields for record in islice(read_table(data, file), FIRST)]
 
 
@@ -305,6 +305,22 @@ READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
     ".jsonl": _lines,
     ".parquet": _columnar,
 }
+
+
+def as_utf8(data: bytes, file: str, encoding: str) -> bytes:
+    """What is UTF-8 already stays so: a folder may hold both, and hardly any other text with more
+    than ASCII reads as UTF-8."""
+    is_text = not file.lower().endswith(".parquet")
+    if encoding and is_text and _is_other(data):
+        return decoded(data, file, encoding).encode()
+    return data
+
+
+def _is_other(data: bytes) -> bool:
+    try:
+        return data.decode().isascii()
+    except UnicodeDecodeError:
+        return True
 
 
 def decoded(data: bytes, file: str, encoding: str) -> str:

@@ -121,7 +121,9 @@ def test_reads_parquet() -> None:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     out = BytesIO()
     parquet.write_table(arrow.Table.from_pylist([OWN]), out)
-    assert asked(read_text("t-00000-of-00001.parquet", out.getvalue())) == [WHICH]
+    for encoding in ("", "mac_roman"):
+        task = read_text("t-00000-of-00001.parquet", out.getvalue(), encoding=encoding)
+        assert asked(task) == [WHICH]
     out = BytesIO()
     parquet.write_table(arrow.Table.from_pylist([{"a": 1}]), out)
     with pytest.raises(BadInput, match=r"t.parquet: no column is the question; there are a\."):
@@ -221,6 +223,17 @@ def test_reads_another_encoding_if_it_is_named() -> None:
         read_text("t.csv", text, encoding="klingon")
 
 
+def test_leaves_what_is_utf_8_as_it_is_beside_another_encoding() -> None:
+    for text in (
+        "question,answer\nA → B?,x\n".encode(),
+        "\ufeffquestion,answer\nA → B?,x\n".encode(),
+    ):
+        task = read_text("t.csv", text, encoding="mac_roman")
+        assert task.sets[0].examples[0].context == ("A → B?",)
+    text = "question,answer\nWhat?,x\n".encode("utf-16-le")
+    assert read_text("t.csv", text, encoding="utf-16-le").sets[0].examples[0].context == ("What?",)
+
+
 class TestDrawing:
     def rows(self, count: int) -> str:
         return lines(
@@ -289,6 +302,10 @@ class TestOfToday:
         assert (len(tasks), len(rows)) == (5, 500)
         assert {len(row.options) for row in rows} == {4}
         assert sum(row.groups["error_type"].lower() == "ok" for row in rows) == 412
+        # One of the files is not UTF-8, and the others are.
+        texts = " ".join(" ".join((*row.context, *row.options)) for row in rows)
+        assert "→" in texts
+        assert "‚" not in texts
 
     def test_reads_gsm8k_and_draws_from_its_training_part(self) -> None:
         train = TODAYS / "gsm8k" / "train.jsonl"
