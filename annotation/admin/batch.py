@@ -30,7 +30,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
         ("study", admin.RelatedOnlyFieldListFilter),
         ("task", admin.RelatedOnlyFieldListFilter),
     )
-    list_select_related = ("study", "task__benchmark", "training_set", "test_set")
+    list_select_related = ("study", "task__benchmark", "training_set", "test_set", "pool")
     search_fields = ("study__title", "task__slug")
     autocomplete_fields = ("training_set", "test_set")
     actions = None
@@ -106,7 +106,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
 
 def _stored(batch: Batch) -> list[Batch]:
     stored = Batch.objects.filter(pk=batch.pk)
-    return list(stored.select_related("task", "training_set", "test_set"))
+    return list(stored.select_related("task", "training_set", "test_set", "pool"))
 
 
 def _batch_of(request: HttpRequest) -> Batch | None:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -112,6 +113,8 @@ class PoolInline(admin.TabularInline[Pool, Study]):
     fields = ("name", "slug", "about", "min_check_score")
     prepopulated_fields = {"slug": ("name",)}
     verbose_name_plural = "Pools: groups of people with links of their own"
+    # As wide as the page takes.
+    formfield_overrides = {models.CharField: {"widget": forms.TextInput(attrs={"size": 24})}}
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:

@@ -68,8 +68,9 @@ def overview(
     names = names_of({row.batch.task for row in figures.batches})
     cells: dict[tuple[str, int], Cell] = defaultdict(Counter)
     for row in figures.batches:
-        cells[names[row.batch.task.slug], row.batch.shots] += _cell(row)
-    shots = sorted({shots for _task, shots in cells})
+        who = ", ".join(filter(None, [names[row.batch.task.slug], row.batch.pool_name]))
+        cells[who, row.batch.shots] += _cell(row)
+    shots = sorted({shots for _who, shots in cells})
     total = sum(cells.values(), Counter())
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
@@ -78,8 +79,8 @@ def overview(
     return {
         "shots": shots,
         "lines": [
-            (task, [_told(cells[task, n]) if (task, n) in cells else None for n in shots])
-            for task in dict.fromkeys(task for task, _shots in cells)
+            (who, [_told(cells[who, n]) if (who, n) in cells else None for n in shots])
+            for who in dict.fromkeys(who for who, _shots in cells)
         ],
         "working": total["working"],
         "so_far": so_far,

@@ -66,7 +66,7 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
         "filters": filters,
         "states": [("working", "at work"), *Outcome.choices],
         "flags": NAMES.items(),
-        "batches": study.batches.select_related("task", "training_set", "test_set"),
+        "batches": study.batches.select_related("task", "training_set", "test_set", "pool"),
         "now": timezone.now(),
         "can_change": not study.is_closed,
     }

@@ -97,7 +97,7 @@ def codes_to_set_up(study: Study) -> list[dict[str, Any]]:
 
 def facts_to_read(study: Study) -> Facts:
     """What the consent page will tell; nothing while there are no batches."""
-    batches = study.batches.select_related("study", "task", "training_set", "test_set")
+    batches = study.batches.select_related("study", "task", "training_set", "test_set", "pool")
     contents = [draft_content(batch) for batch in batches]
     if not contents:
         return {}

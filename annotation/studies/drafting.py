@@ -113,7 +113,7 @@ def delete_batches(study: Study, batches: Collection[int], *, by: User | None = 
     with transaction.atomic():
         hold_draft(study)
         chosen = study.batches.filter(pk__in=batches)
-        taken_out = list(chosen.select_related("task", "training_set", "test_set"))
+        taken_out = list(chosen.select_related("task", "training_set", "test_set", "pool"))
         chosen.delete()
         log_batches(study, taken_out, [], by=by)
     return len(taken_out)

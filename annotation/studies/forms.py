@@ -2,14 +2,15 @@
 that of a gold as people write it: one piece a line, a line of --- between alternatives."""
 
 import re
-from itertools import chain
+from copy import copy
+from itertools import chain, product
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from annotation.kinds import in_full
-from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task
+from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task, new_token
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
@@ -113,7 +114,12 @@ class BuilderForm(forms.Form):
         required=False,
         help_text="Such as 1-5, 12. Leave empty for all of them.",
     )
-    pool = forms.ModelChoiceField(Pool.objects.none(), help_text="Whose batches they are.")
+    pool = forms.ModelChoiceField(
+        Pool.objects.none(),
+        required=False,
+        empty_label="each of them",
+        help_text="Whose batches they are.",
+    )
     wanted = forms.IntegerField(
         label="People in each batch", initial=USUAL_PEOPLE, min_value=1, max_value=10_000
     )
@@ -163,6 +169,7 @@ class BuilderForm(forms.Form):
         self._offer_episodes()
         self._offer_checks(study)
         offer_pools(self, study)
+        self._pools = list(study.pools.all())
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
@@ -246,9 +253,12 @@ class BuilderForm(forms.Form):
             if _kind_of_episode(batch) in kinds
             and (numbers is None or batch.test_set.episode in numbers)
         ]
-        chosen = [*of_sets, *episodes]
-        for batch in chosen:
-            batch.check_set, batch.pool = data.get("checks"), data.get("pool")
+        pools = [data["pool"]] if data.get("pool") else self._pools
+        chosen = []
+        for pool, batch in product(pools or [None], (*of_sets, *episodes)):
+            own = copy(batch)
+            own.check_set, own.pool, own.join_token = data.get("checks"), pool, new_token()
+            chosen.append(own)
         return chosen
 
 

@@ -129,7 +129,7 @@ def figures_of(
 
 
 def _batches(study: Study) -> Iterable[Batch]:
-    return study.batches.select_related("task__benchmark", "training_set", "test_set")
+    return study.batches.select_related("task__benchmark", "training_set", "test_set", "pool")
 
 
 def _joins(

@@ -155,13 +155,15 @@ def _sizes_told(table: Comparison, shots: str) -> str:
 
 
 def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine]:
-    """People as they come, then the systems, the highest score first."""
+    """People as they come, then the systems, the highest score first; below, so for each group of
+    items."""
 
-    def place(line: FigureLine) -> tuple[bool, float]:
+    def place(line: FigureLine) -> tuple[str, bool, float]:
+        group = line.first.group or ""
         if line.first.is_of_people:
-            return False, 0.0
+            return group, False, 0.0
         means = [row.mean for row in line.figures.values() if row.mean is not None]
-        return True, -sum(means) / len(means) if means else 0.0
+        return group, True, -sum(means) / len(means) if means else 0.0
 
     return sorted(lines, key=place)
 

@@ -48,7 +48,7 @@ def builder(request: ResearcherRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {
         **study_frame(request.user, study, tab="batches"),
         "form": form,
-        "present": study.batches.select_related("task", "training_set", "test_set"),
+        "present": study.batches.select_related("task", "training_set", "test_set", "pool"),
         **(_result(request, study, form) if form.is_valid() else {}),
     }
     failed = request.method == "POST" and bool(form.errors) and not request.htmx

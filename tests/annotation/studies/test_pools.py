@@ -193,8 +193,40 @@ def test_is_set_up_on_the_pages(client: Client) -> None:
     assert 'name="pools-0-name"' in page
     builder = reverse("scoring:builder", args=[study.slug])
     task = study.batches.first().task.slug
+    assert "notice-bad" not in client.get(builder).content.decode()
     ticked = {"cells": [f"{task}:0"], "wanted": 5, "seconds": 10, "add": 1}
-    refused = client.post(builder, ticked)
-    assert "This field is required." in refused.content.decode()
     client.post(builder, {**ticked, "pool": study.pools.get(slug="nurses").pk})
-    assert study.batches.filter(pool__slug="nurses", training_set=None).count() == 1
+    assert [str(one.pool) for one in study.batches.filter(training_set=None)] == ["Nurses"]
+    client.post(builder, ticked)
+    both = [str(one.pool) for one in study.batches.filter(training_set=None)]
+    assert both == ["Nurses", "Students"]
+
+
+def test_pools_are_handed_the_same_parts(client: Client) -> None:
+    study = draft()
+    client.force_login(make.member(study))
+    task = study.batches.first().task.slug
+    parts = {"cells": [f"{task}:0"], "wanted": 5, "seconds": 10, "items": 4, "viewers": 3, "add": 1}
+    client.post(reverse("scoring:builder", args=[study.slug]), parts)
+    nurses, students = (
+        set(
+            study.batches.filter(pool__slug=slug, training_set=None).values_list(
+                "test_set", "wanted"
+            )
+        )
+        for slug in ("nurses", "students")
+    )
+    assert nurses == students
+    assert len(nurses) == 6
+
+
+def test_each_has_a_line_where_the_study_is_watched(client: Client) -> None:
+    study, nurses, _ = started()
+    make.worked_through(nurses)
+    client.force_login(make.member(study))
+    page = client.get(reverse("annotation:watch", args=[study.slug])).context["overview"]
+    told = {who.partition(", ")[2]: cells[0][1] for who, cells in page["lines"]}
+    assert told == {
+        "Nurses": "1 of 5 finished, 0 at work",
+        "Students": "0 of 5 finished, 0 at work",
+    }

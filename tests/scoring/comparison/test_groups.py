@@ -10,7 +10,7 @@ from annotation.models import Batch, Example
 from scoring.cells.rows import GROUPED
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.documents import FORMATS
+from scoring.comparison.documents import FORMATS, overview
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -84,6 +84,18 @@ def test_has_a_row_for_every_group_below_the_figures_of_all(batch: Batch) -> Non
     assert {row["group"] for row in rows} == {
         *(None, "error_type=OK", "error_type=Expert", "error_type=No answer")
     }
+
+
+@pytest.mark.django_db
+def test_shows_people_and_systems_of_one_group_together(batch: Batch) -> None:
+    choices = Choices(by="error_type")
+    shown = overview(compare(Scope(batch.study.benchmark, batch.study), choices), "3")
+    names = [str(line.cells["who"].value) for line in shown.lines if line.kind == GROUPED]
+    assert names == [
+        f"{who}, error_type: {group}"
+        for group in ("Expert", "No answer", "OK")
+        for who in ("People", "BERT-Base")
+    ]
 
 
 @pytest.mark.django_db
