@@ -114,7 +114,7 @@ class PoolInline(admin.TabularInline[Pool, Study]):
     prepopulated_fields = {"slug": ("name",)}
     verbose_name_plural = "Pools: groups of people with links of their own"
     # As wide as the page takes.
-    formfield_overrides = {models.CharField: {"widget": forms.TextInput(attrs={"size": 24})}}
+    formfield_overrides = {models.CharField: {"widget": forms.TextInput(attrs={"size": 20})}}
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
