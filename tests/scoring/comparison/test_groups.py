@@ -90,11 +90,12 @@ def test_has_a_row_for_every_group_below_the_figures_of_all(batch: Batch) -> Non
 def test_shows_people_and_systems_of_one_group_together(batch: Batch) -> None:
     choices = Choices(by="error_type")
     shown = overview(compare(Scope(batch.study.benchmark, batch.study), choices), "3")
-    names = [str(line.cells["who"].value) for line in shown.lines if line.kind == GROUPED]
+    who = shown.columns[0]
+    names = [str(line.cell(who).value) for line in shown.lines if line.kind == GROUPED]
     assert names == [
-        f"{who}, error_type: {group}"
+        f"{name}, error_type: {group}"
         for group in ("Expert", "No answer", "OK")
-        for who in ("People", "BERT-Base")
+        for name in ("People", "BERT-Base")
     ]
 
 
