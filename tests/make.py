@@ -151,6 +151,8 @@ def gold_texts(kind: str, name: str) -> list[str]:
         return ["Anna and Boris"] if even else []
     if kind == Kind.NUMBER:
         return ["1,130" if even else "12"]
+    if kind == Kind.LABELS:
+        return LABELS if even else []
     return ["Anna", "Boris"] if even else []
 
 
@@ -161,7 +163,7 @@ def item_set(
         task=of,
         name=name,
         role=role,
-        choices=LABELS if of.kind == Kind.CHOICE else [],
+        choices=LABELS if answer_kind(of.kind).takes_labels else [],
         checksum=sha256("".join(e.identity for e in examples).encode()).hexdigest(),
         **fields,
     )

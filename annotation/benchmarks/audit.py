@@ -230,9 +230,14 @@ def gold_not_in_context(material: Material) -> Finding | None:
 
 
 def gold_not_offered(material: Material) -> Finding | None:
-    if not answer_kind(material.task.kind).takes_options:
+    kind = answer_kind(material.task.kind)
+    if not kind.takes_options:
         return None
-    rows = [row for row in material.distinct if not material.givable(row)]
+    rows = [
+        row
+        for row in material.distinct
+        if not material.givable(row) and not (kind.takes_sets and not row.gold)
+    ]
     return warning(
         "gold_not_offered",
         f"Examples that do not offer their gold answer: {{count}} of {len(material.distinct)}.",

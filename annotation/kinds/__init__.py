@@ -284,6 +284,8 @@ class AnswerKind(ABC):
     takes_labels: ClassVar[bool] = False
     takes_options: ClassVar[bool] = False
     takes_pieces: ClassVar[bool] = False
+    # Any number of its options is one answer, as is none.
+    takes_sets: ClassVar[bool] = False
     # Where an answer is no position in a text, which then may be Markdown.
     takes_markup: ClassVar[bool] = False
     # What its tasks may have taken out of answers and gold before S1 compares them; the first is
@@ -291,6 +293,10 @@ class AnswerKind(ABC):
     normalisations: ClassVar[tuple[str, ...]] = (NONE,)
     # Whether its tasks may name how far an answer may be from the gold.
     takes_tolerance: ClassVar[bool] = False
+
+    @property
+    def takes_one_label(self) -> bool:
+        return self.takes_labels and not self.takes_sets
 
     def asks(self, options: str) -> str:
         return str(self.task) % {"n": options}

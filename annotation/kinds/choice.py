@@ -63,7 +63,7 @@ class OneOption(AnswerKind):
     def from_prompted(
         self, text: str, options: Texts, separator: str = "", labels: Texts = ()
     ) -> list[str]:
-        are_own = _are_numbers(labels)
+        are_own = are_numbers(labels)
         number = read_option(text, options, lettered=are_own)
         if number is not None:
             return [(labels or options)[number]]
@@ -110,19 +110,19 @@ def _names(context: Sequence[str], label: str) -> bool:
     return any(word.search(segment) for segment in context)
 
 
-def _best_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+def best_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
     labels = sorted({label for one in asked for label in KIND.options(one)}) or [""]
     return core.best_constant_label(golds, labels, references=policy)[1]
 
 
-def _every_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+def every_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
     return core.every_candidate_score(golds, list(map(KIND.options, asked)), references=policy)
 
 
 FLOORS = (
     EMPTY,
-    Floor("best_label", "the best single label everywhere", _best_label),
-    Floor("every_label", "every label at once", _every_label, is_allowed=False),
+    Floor("best_label", "the best single label everywhere", best_label),
+    Floor("every_label", "every label at once", every_label, is_allowed=False),
 )
 
 
@@ -138,7 +138,7 @@ def _numbers(options: Texts) -> tuple[str, ...]:
     return tuple(map(str, range(len(options))))
 
 
-def _are_numbers(labels: Texts) -> bool:
+def are_numbers(labels: Texts) -> bool:
     return bool(labels) and tuple(labels) == _numbers(labels)
 
 

@@ -50,7 +50,9 @@ FIGURE = re.compile(
 # After a number: another one may be meant.
 OTHER = re.compile(r"\s*(?:or\b|and\b|to\b|[-\u2013+*/=])")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
-NOTHING = ("", "none", "none here", "no answer", "nothing")
+# Between the labels of a list; a label may hold any of them.
+BETWEEN = (r"[,;\n]", r"[,;\n]|\band\b")
+NOTHING = ("", "none", "none here", "none of these", "no answer", "nothing")
 
 
 def read_option(reply: str, options: Sequence[str], *, lettered: bool = False) -> int | None:
@@ -80,6 +82,24 @@ def _lettered(line: str, options: Sequence[str]) -> frozenset[int]:
     rest = _key(text[letter.end() :])
     said_too = {place for place, option in enumerate(options) if rest and _key(option) == rest}
     return frozenset({number} if number in said_too else {number, *said_too})
+
+
+def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -> list[int] | None:
+    """The places of all options that a reply lists; None where a part of it names none."""
+    text = without_lead_in(own_part(said(reply)))
+    if is_nothing(text):
+        return []
+    listed = _first_list(text)
+    if listed is None and options.count(whole := _bare(text, options)) == 1:
+        return [options.index(whole)]
+    ways = [re.split(sign, text) for sign in BETWEEN] if listed is None else [listed]
+    for parts in ways:
+        named = [_as_piece(part) for part in parts if part.strip()]
+        places = {read_option(part, options, lettered=lettered) for part in named}
+        known = sorted(place for place in places if place is not None)
+        if len(known) == len(places):
+            return known
+    return None
 
 
 def read_label(reply: str, options: Sequence[str]) -> str:

@@ -42,6 +42,7 @@ class Kind(models.TextChoices):
     CANDIDATE = "candidate", "candidate"
     TEXT = "text", "text"
     NUMBER = "number", "number"
+    LABELS = "labels", "labels"
 
 
 class Role(models.TextChoices):

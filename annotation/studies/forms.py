@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.kinds import in_full
+from annotation.kinds import answer_kind, in_full
 from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task, new_token
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
@@ -36,20 +36,16 @@ class GoldForm(forms.Form):
 
     def __init__(self, *args: Any, example: Example, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        several = "A line of --- separates several that are right."
+        if answer_kind(example.task.kind).takes_sets:
+            several = "All that fit, one a line; a line of --- separates alternatives."
         if example.options:
             numbers = map(str, range(len(example.options)))
             told = "; ".join(in_full(list(numbers), example))
-            self.fields["gold"].help_text = (
-                f"The letter of the right option: {told}. A line of --- separates several that "
-                "are right."
-            )
+            self.fields["gold"].help_text = f"The letter of the right option: {told}. {several}"
         offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
         if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
-            self.fields[
-                "gold"
-            ].help_text = (
-                f"One of the labels: {labels}. A line of --- separates several that are right."
-            )
+            self.fields["gold"].help_text = f"One of the labels: {labels}. {several}"
 
     def alternatives(self, before: Gold) -> list[list[Any]]:
         """As written; a piece that was already in the gold keeps its place in the context."""

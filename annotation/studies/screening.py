@@ -177,21 +177,21 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
 
 def _guessing(item_set: ItemSet) -> dict[str, Any]:
     """What a guess is worth: one of the set's labels, else the best of its kind's floors."""
-    if item_set.choices:
+    task, kind = item_set.task, answer_kind(item_set.task.kind)
+    if item_set.choices and kind.takes_one_label:
         return {"labels": len(item_set.choices)}
-    task, examples = item_set.task, list(item_set.examples.all())
+    examples = list(item_set.examples.all())
     version = task.latest_gold_version().number
     in_force = gold_in_force([example.pk for example in examples], task.pk, version)
     golds = [
         normalised_golds(in_force[example.pk].alternative_texts(), task.normalisation)
         for example in examples
     ]
-    offered = [asked(example, ()) for example in examples]
-    kind = answer_kind(task.kind)
+    offered = [asked(example, item_set.choices) for example in examples]
     sizes = {len(kind.options(one)) for one in offered}
-    if kind.takes_labels and len(sizes) == 1:
+    if kind.takes_one_label and len(sizes) == 1:
         return {"labels": sizes.pop()}
-    floors = (floor for floor in answer_kind(task.kind).floors if floor.is_allowed)
+    floors = (floor for floor in kind.floors if floor.is_allowed)
     return {"no_skill": max(floor.score(offered, golds, task.reference_policy) for floor in floors)}
 
 

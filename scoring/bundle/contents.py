@@ -47,7 +47,8 @@ def _as_compared(*keys: str) -> dict[str, str | tuple[str, str]]:
 FILES: dict[str, Columns] = {
     "tasks.jsonl": {
         "task": ("Short name of the task.", "slug"),
-        "kind": "Kind of answer: choice (one label), spans (pieces of the text), candidate, text.",
+        "kind": "Kind of answer: choice (one label), labels (any number), spans (pieces of the "
+        "text), candidate, text, number.",
         "max_spans": "The most pieces that an answer may have; null for any number.",
         "language": "Language of the texts.",
         "reference_policy": "How several references count by default: set (their union) or any.",

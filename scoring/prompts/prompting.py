@@ -49,7 +49,7 @@ class PromptSet:
     @property
     def has_labels(self) -> bool:
         """Whether its test set offers labels, the same for all examples."""
-        return answer_kind(self.kind).takes_labels and not self.is_lettered
+        return answer_kind(self.kind).takes_one_label and not self.is_lettered
 
     def line(
         self, form: str, example: PromptExample, content: dict[str, Any], *, training: bool = False

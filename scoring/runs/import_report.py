@@ -162,7 +162,7 @@ def breach_of_form(answer: Sequence[str], asked: Asked, task: Task) -> str:
     """Which of the counts an answer belongs to; empty if people could have given it."""
     kind = answer_kind(task.kind)
     if not answer:
-        return EMPTY if kind.takes_options else ""
+        return EMPTY if kind.takes_options and not kind.takes_sets else ""
     # One piece never is too many.
     if len(answer) > 1 and len(answer) > kind.most_pieces(asked.context, task.max_spans):
         return MALFORMED

@@ -55,11 +55,17 @@ def _numbers() -> list[Text]:
     return [Text(f"{FERRY} {n}", question="How many?", gold=[gold]) for n, gold in enumerate(golds)]
 
 
+def _labels() -> list[Text]:
+    golds = [["good"], ["good", "bad"], [], ["bad"], ["bad", "good"], []]
+    return [Text(f"{FERRY} {n}", question="Which fit?", gold=gold) for n, gold in enumerate(golds)]
+
+
 WORK: dict[str, Any] = {
     "choice": (Kind.CHOICE, _choices, {}),
     "candidate": (Kind.CANDIDATE, _candidates, {}),
     "short text": (Kind.TEXT, _typed, {}),
     "number": (Kind.NUMBER, _numbers, {}),
+    "labels": (Kind.LABELS, _labels, {}),
     "several spans": (Kind.SPANS, _several_spans, {}),
     "one span": (Kind.SPANS, _one_span, {"max_spans": 1}),
 }

@@ -156,6 +156,15 @@ class Person:
             option.evaluate(UNCOVER)  # the bar at the foot takes a tap that is meant for it
             self.presses(option, by)
 
+    def ticks(self, numbers: Sequence[int], by: str = MOUSE) -> None:
+        """All of these options, or the last one, which is none of them."""
+        for number in numbers:
+            self.chooses(number, by)
+        if not numbers and by == KEYBOARD:
+            self.page.keyboard.press("0")
+        elif not numbers:
+            self.chooses(self.page.locator(".option").count() - 1, by)
+
     def is_chosen(self, number: int) -> bool:
         return self.page.locator("[name=option]").nth(number).is_checked()
 
@@ -239,7 +248,9 @@ class Person:
         example = example or current_example(self.assignment)
         kind = answer_kind(self.assignment.batch.task.kind)
         options = kind.options(example)
-        if options:
+        if kind.takes_sets:
+            self.ticks([options.index(text) for text in texts], by)
+        elif options:
             self.chooses(options.index(texts[0]), by)
         elif not kind.takes_pieces:
             self.types("".join(texts), by)

@@ -4,7 +4,12 @@ by its index from 0, its letter or its text. The gold of such an example is its 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.benchmarks.formats.content import ReadExample, Record, json_type
+from annotation.benchmarks.formats.content import (
+    Alternatives,
+    ReadExample,
+    Record,
+    json_type,
+)
 from annotation.kinds.choice import FEWEST, MOST, letter_of
 from annotation.models.errors import BadInput
 
@@ -35,13 +40,13 @@ def _plain(value: object) -> object:
     return str(value) if is_number else value
 
 
-def read_answer(record: Record) -> list[str]:
-    """The alternatives as they are written, one text each."""
+def read_answer(record: Record, *, may_be_empty: bool = False) -> list[str]:
+    """What it names, as it is written."""
     answer = record.field("answer")
-    alternatives = answer if isinstance(answer, list) else [answer]
-    if not alternatives:
+    named = answer if isinstance(answer, list) else [answer]
+    if not named and not may_be_empty:
         record.refuse("“answer” names none of its options.")
-    return [record.as_text(_plain(one), "“answer”").strip() for one in alternatives]
+    return [record.as_text(_plain(one), "“answer”").strip() for one in named]
 
 
 def _by_index(answer: str, options: Sequence[str]) -> int | None:
@@ -62,9 +67,12 @@ def _by_text(answer: str, options: Sequence[str]) -> int | None:
 WAYS: Mapping[str, Way] = {"index": _by_index, "letter": _by_letter, "text": _by_text}
 
 
-def with_numbers(rows: Sequence[ReadExample], named: str = "") -> list[ReadExample]:
+def with_numbers(
+    rows: Sequence[ReadExample], named: str = "", *, as_set: bool = False
+) -> list[ReadExample]:
     """The rows with the numbers of their options for gold, read in the one way that fits them all,
-    or by `named`. Raises BadInput where none does, or where two would read something else."""
+    or by `named`; several are one set, or alternatives. Raises BadInput where none does, or where
+    two would read something else."""
     for row in rows:
         if not row.options:
             raise BadInput(f"{row.where}: the other rows have options of their own, this has none.")
@@ -81,9 +89,14 @@ def with_numbers(rows: Sequence[ReadExample], named: str = "") -> list[ReadExamp
                 "name the right way as “answer_by” in the task's file."
             )
     return [
-        replace(row, alternatives=[[{"text": str(number)}] for number in numbers or ()])
+        replace(row, alternatives=_alternatives(numbers or [], as_set=as_set))
         for row, numbers in zip(rows, first, strict=True)
     ]
+
+
+def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:
+    texts = [{"text": str(number)} for number in numbers]
+    return [texts] if as_set else [[text] for text in texts]
 
 
 def _numbers_of(row: ReadExample, way: Way) -> list[int] | None:

@@ -72,9 +72,9 @@ def read_task(
     columns: Mapping[str, Any],
 ) -> ReadTask:
     own = read_task_file(files.read(task.own), task.own) if task.own else {}
-    tables = TableReader(own.pop("columns", columns))
-    reader = RowReader()
-
+    as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
+    tables = TableReader(own.pop("columns", columns), as_set=as_set)
+    reader = RowReader(as_set=as_set)
     source = draw.source if draw else None
 
     def records(file: str) -> Iterable[Record]:
@@ -83,7 +83,7 @@ def read_task(
         return tables.read(data, file) if task.is_table else read_records(data, file)
 
     sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
-    sets = _settled(sets, own.pop("answer_by", ""))
+    sets = _settled(sets, own.pop("answer_by", ""), as_set=as_set)
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or tables.kind or derive_kind(rows)
     for row in rows:
@@ -135,12 +135,12 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> ReadSet:
     return named(f"train-{shots}-{split}", shots=shots, split=split)
 
 
-def _settled(sets: Sequence[ReadSet], answer_by: str) -> list[ReadSet]:
+def _settled(sets: Sequence[ReadSet], answer_by: str, *, as_set: bool) -> list[ReadSet]:
     """What all rows of the task tell together: which options their answers name, and where their
     entities end."""
     rows = [row for read_set in sets for row in read_set.examples]
     if any(row.options for row in rows):
-        rows = own_options.with_numbers(rows, answer_by)
+        rows = own_options.with_numbers(rows, answer_by, as_set=as_set)
     of_sets = iter(with_exclusive_ends(rows))
     return [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]
 

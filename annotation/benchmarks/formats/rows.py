@@ -24,7 +24,9 @@ FIELDS = {
 
 
 class RowReader:
-    def __init__(self) -> None:
+    def __init__(self, *, as_set: bool = False) -> None:
+        # Whether several options in an answer are one set, not alternatives.
+        self._as_set = as_set
         self.notes: dict[str, list[str]] = defaultdict(list)
         # Whether an answer is a list of alternatives, not of the pieces of one.
         self.lists_alternatives = False
@@ -55,7 +57,8 @@ class RowReader:
         self, record: Record, context: Sequence[str], options: Sequence[str]
     ) -> Alternatives:
         if options:
-            return [[{"text": text}] for text in own_options.read_answer(record)]
+            named = own_options.read_answer(record, may_be_empty=self._as_set)
+            return [[{"text": text}] for text in named]
         answer = record.field("answer")
         if not isinstance(answer, list):
             record.refuse(f"“answer” must be a list, but it is {json_type(answer)}.")

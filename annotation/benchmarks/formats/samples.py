@@ -38,7 +38,8 @@ def problem_of_sample(
         return ""
     names = sample.get("names", [])
     options = sample.get("options") or (labels if of_kind.takes_labels else names)
-    if of_kind.takes_options and (len(answer) != 1 or answer[0] not in options):
+    is_offered = {*answer} <= {*options} and (len(answer) == 1 or of_kind.takes_sets)
+    if of_kind.takes_options and not is_offered:
         return f"its answer must be one of {', '.join(options) or 'its names'}"
     if problem := of_kind.problem_of_alternative(answer, None):
         return problem

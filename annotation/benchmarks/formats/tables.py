@@ -45,7 +45,8 @@ LISTS = ("samples", "instances", "request_states", "data", "examples", "question
 
 
 class TableReader:
-    def __init__(self, named: Mapping[str, Any]) -> None:
+    def __init__(self, named: Mapping[str, Any], *, as_set: bool = False) -> None:
+        self._as_set = as_set
         # From a field to its column, or columns; where the task's file says so.
         self._named = named
         # Number, where a mark stands before the gold.
@@ -101,7 +102,9 @@ class TableReader:
         if cell("entities") is not None:
             fields["entities"] = cell("entities")
         options, answer = cell("options"), cell("answer")
-        if answer in (None, "", []):
+        if self._as_set and answer is not None:
+            answer = _set_of(record, answer)
+        elif answer in (None, "", []):
             record.refuse("there is no answer.")
         if options not in (None, "", []):
             fields["choices"], fields["answer"] = _own(record, options, answer)
@@ -118,7 +121,7 @@ class TableReader:
             return [{"text": text, "answer_start": start} for text, start in pairs]
         if isinstance(answer, list):
             texts = [_text(one) for one in answer]
-            return texts if is_of_text else [{"text": text} for text in texts]
+            return texts if is_of_text or self._as_set else [{"text": text} for text in texts]
         _, mark, gold = str(_text(answer)).rpartition(MARK)
         if mark and "\n" not in gold.strip():
             self.kind = "number"
@@ -167,7 +170,18 @@ def _own(record: Record, options: Any, answer: Any) -> tuple[list[Any], Any]:
     return options, answer if isinstance(answer, list) else _text(answer)
 
 
-def python_list(record: Record, text: str) -> list[Any]:
+def _set_of(record: Record, answer: Any) -> list[Any]:
+    """A list, or the labels in a cell, which | or ; or , divides."""
+    if isinstance(answer, list):
+        return answer
+    text = str(_text(answer)).strip()
+    if text.startswith("["):
+        return python_list(record, text, "the answer")
+    sign = next((sign for sign in "|;," if sign in text), None)
+    return [part.strip() for part in text.split(sign)] if text else []
+
+
+def python_list(record: Record, text: str, what: str = "the options") -> list[Any]:
     """A list as Python writes it, which JSON's is too if it holds texts and numbers alone. Nothing
     is evaluated."""
     try:
@@ -175,7 +189,7 @@ def python_list(record: Record, text: str) -> list[Any]:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         read = None
     if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
-        record.refuse(f"the options must be a list of texts or numbers, but they are {text[:60]}.")
+        record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
     return read
 
 

@@ -289,7 +289,7 @@
   let chosenAt = 0;
 
   page.addEventListener("pointerdown", ({ target }) => {
-    const option = target.closest("[data-answer-form] .option");
+    const option = target.closest("[data-answer-form] .option:has([type=radio])");
     tapped = option && { option, wasChosen: option.querySelector("input").checked };
   }, true);
   page.addEventListener("click", (event) => {
@@ -425,14 +425,14 @@
     else if (form?.querySelector(".option-letter") && /^[a-z]$/i.test(event.key)) {
       choose(event.key.toLowerCase().charCodeAt(0) - "a".charCodeAt(0));
     }
-    else if (form && event.key === "0") form.querySelector("[data-span-none]")?.click();
+    else if (form && event.key === "0") form.querySelector("[data-span-none], .option [name=none]")?.click();
     else return;
     event.preventDefault();
   }
 
   /* Of the numbers those that choose something here. */
   function listKeys() {
-    const last = keys.querySelector("[data-last-key]"), options = page.querySelectorAll("[name=option]");
+    const last = keys.querySelector("[data-last-key]"), options = page.querySelectorAll(".option input:not([name=none])");
     if (last && options.length) last.textContent = Math.min(9, options.length);
     keys.showModal();
   }
@@ -442,8 +442,9 @@
   }
 
   function choose(index) {
-    const option = form.querySelectorAll("[name=option]")[index];
+    const option = form.querySelectorAll(".option input:not([name=none])")[index];
     if (!option || option.closest("[inert]")) return;
+    if (option.type === "checkbox") return option.click();
     const now = performance.now();
     if (option.checked && now - chosenAt >= SECOND_TAP_MS) return send();
     if (!option.checked) chosenAt = now;

@@ -202,7 +202,7 @@ class TestTaskFile:
     @pytest.mark.parametrize(
         ("field", "value", "sentence"),
         [
-            ("kind", "label", "“kind” must be choice, spans, candidate, text or number"),
+            ("kind", "label", "“kind” must be choice, spans, candidate, text, number or labels"),
             ("kind", ["choice"], "“kind” must be choice"),
             ("choices", ["one"], "“choices” must be a list of two or more different labels"),
             ("choices", "yes or no", "“choices” must be a list"),

@@ -103,7 +103,7 @@ def test_the_database_refuses_what_nobody_registered(tmp_path: Path, field: dict
     ("fields", "sentence"),
     [
         ({"normalisation": "stemmed"}, "“normalisation” must be none"),
-        ({"kind": "essay"}, "“kind” must be choice, spans, candidate, text or number"),
+        ({"kind": "essay"}, "“kind” must be choice, spans, candidate, text, number or labels"),
         (
             {"kind": "spans", "normalisation": "squad"},
             "compared with the normalisation none, not squad",

@@ -21,6 +21,7 @@ ANSWERS: dict[str, dict[str, str]] = {
     Kind.CANDIDATE: {"option": "0"},
     Kind.TEXT: {"none": "1"},
     Kind.NUMBER: {"number": "7"},
+    Kind.LABELS: {"none": "1"},
 }
 
 

@@ -24,6 +24,7 @@ FOLDERS = {
     "Cloze": Kind.CANDIDATE,
     "Typed": Kind.TEXT,
     "Counted": Kind.NUMBER,
+    "Tagged": Kind.LABELS,
 }
 ANSWERS: dict[str, dict[str, str]] = {
     Kind.CHOICE: {"option": "0"},
@@ -31,6 +32,7 @@ ANSWERS: dict[str, dict[str, str]] = {
     Kind.CANDIDATE: {"option": "0"},
     Kind.TEXT: {"text": "somebody"},
     Kind.NUMBER: {"number": "7"},
+    Kind.LABELS: {"none": "1"},
 }
 CANARY = "CANARY-7f3a"
 

@@ -43,6 +43,7 @@ ANSWERS: dict[str, list[dict[str, str]]] = {
     Kind.CANDIDATE: [{"option": "0"}, {"option": "1"}],
     Kind.TEXT: [{"none": "1"}, {"text": "anna"}],
     Kind.NUMBER: [{"number": "12"}, {"number": "1130"}],
+    Kind.LABELS: [{"none": "1"}, {"option-0": "1"}],
 }
 
 

@@ -26,6 +26,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     Kind.SPANS: {"text": ["Ann met Bo in Rome."], "answer": ["Rome"]},
     Kind.TEXT: {"text": ["Ann met Bo in Rome."], "answer": ["in Rome"]},
     Kind.NUMBER: {"text": ["Ann paid $ 12."], "answer": ["12"]},
+    Kind.LABELS: {"text": ["It was fun, and then not."], "answer": ["bad", "good"]},
 }
 ANSWERS = {
     Kind.CHOICE: ({"option": "1"}, {"option": "0"}),
@@ -33,6 +34,7 @@ ANSWERS = {
     Kind.SPANS: (make.selection([0, 14, 18]), make.selection([0, 0, 3])),
     Kind.TEXT: ({"text": "in Rome"}, {"text": "in Oslo"}),
     Kind.NUMBER: ({"number": "$12.00"}, {"number": "11"}),
+    Kind.LABELS: ({"option-0": "1", "option-1": "1"}, {"option-1": "1"}),
 }
 
 
