@@ -107,6 +107,7 @@ TEMPLATES = [
                 "annotation.studies.tabs.scoring_pages",
             ],
             "libraries": {
+                "images": "annotation.kinds.images",
                 "markup": "annotation.kinds.markup",
                 "wording": "annotation.work.wording",
                 "report": "scoring.report.words",

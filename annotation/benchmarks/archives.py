@@ -21,8 +21,9 @@ TOO_LARGE = f"The archive is larger than {MOST_BYTES // 1_000_000} MB unpacked; 
 # Texts shrink to a tenth or a thirtieth; anything that shrinks further than this was made to.
 MOST_RATIO = 200
 RATIO_COUNTS_FROM = 1_000_000
-# A benchmark's files are in its tasks' folders, under at most one top folder.
-DEEPEST = 3
+# A benchmark's files are in its tasks' folders, images in one of theirs, under at most one top
+# folder.
+DEEPEST = 4
 UNREADABLE = (
     zipfile.BadZipFile,
     NotImplementedError,

@@ -343,6 +343,16 @@ def unreadable_mathematics(material: Material) -> Finding | None:
     return warning("unreadable_mathematics", message, found)
 
 
+def images_without_text(material: Material) -> Finding | None:
+    rows = [row for row in material.distinct if not all(one["text"] for one in row.example.images)]
+    return warning(
+        "images_without_text",
+        "Examples with an image that no text describes, so that people who cannot see it cannot "
+        "answer: {count}.",
+        [row.says() for row in rows],
+    )
+
+
 CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     shots_do_not_nest,
     shot_sets_without_chain,
@@ -355,6 +365,7 @@ CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     several_ids,
     several_alternatives,
     unreadable_mathematics,
+    images_without_text,
     floors,
     ceiling,
     reach,

@@ -16,6 +16,7 @@ from annotation.models import (
     Example,
     Gold,
     GoldVersion,
+    Image,
     Item,
     ItemSet,
     Study,
@@ -143,6 +144,7 @@ CONTENT: tuple[tuple[type[models.Model], str], ...] = (
     (Gold, "example__task__benchmark"),
     (GoldVersion, "task__benchmark"),
     (Example, "task__benchmark"),
+    (Image, "task__benchmark"),
     (Task, "benchmark"),
     (Benchmark, "pk"),
 )

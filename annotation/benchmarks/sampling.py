@@ -100,6 +100,11 @@ def labelled_task(task: Task) -> LabelledData:
     if not answer_kind(task.kind).takes_one_label:
         raise BadInput(f"The task {task.slug} has no single labels to choose from ({task.kind}).")
     examples = list(task.examples.order_by("id"))
+    if any(example.options or example.images for example in examples):
+        raise BadInput(
+            f"The task {task.slug} has items with options of their own or images, which episodes "
+            "do not hold."
+        )
     golds = gold_in_force([e.pk for e in examples], task.pk, task.latest_gold_version().number)
     return distinct(
         f"{task.benchmark.name}/{task.slug}",

@@ -18,6 +18,7 @@ from annotation.models import (
     Example,
     Gold,
     GoldVersion,
+    Image,
     Item,
     ItemSet,
     Judgement,
@@ -33,7 +34,7 @@ from annotation.models.texts import checksum
 IMPORT_REASON = "import"
 FILLED_IF_EMPTY = ("name", "title", "description")
 # What an example holds, as it was read.
-CONTENT = ("content_hash", "context_hash", "context", "question", "candidates", "options")
+CONTENT = ("content_hash", "context_hash", "context", "question", "candidates", "options", "images")
 # What nobody is shown, and no gold follows from.
 ASIDE = ("groups", "proposed")
 ELSEWHERE = "import it as another benchmark (--name)."
@@ -96,6 +97,7 @@ class TaskPlan:
         if fields:
             write(lambda: task.save(update_fields=list(fields)))
         store(self.new, tell)
+        self._store_images(tell)
         changed = partial(Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
         write(partial(changed, batch_size=ROWS_AT_ONCE))
         self._store_golds(tell)
@@ -197,6 +199,21 @@ class TaskPlan:
                 f"{row.where}: this example belongs to a study that has started, but {what}; "
                 f"{ELSEWHERE}"
             )
+
+    def _store_images(self, tell: Tell | None) -> None:
+        read = {image.checksum: image for row in self.rows.values() for image in row.image_files}
+        if not read:
+            return
+        for known in self.task.images.values_list("checksum", flat=True):
+            read.pop(known, None)
+        for image in read.values():
+            kept = Image(
+                task=self.task,
+                checksum=image.checksum,
+                media_type=image.media_type,
+                data=image.data,
+            )
+            store([kept], tell)
 
     def _store_golds(self, tell: Tell | None) -> None:
         if not self.golds:

@@ -286,7 +286,7 @@ class AnswerKind(ABC):
     takes_pieces: ClassVar[bool] = False
     # Any number of its options is one answer, as is none.
     takes_sets: ClassVar[bool] = False
-    # Where an answer is no position in a text, which then may be Markdown.
+    # Where an answer is no position in a text, which then may be Markdown, and stand beside images.
     takes_markup: ClassVar[bool] = False
     # What its tasks may have taken out of answers and gold before S1 compares them; the first is
     # that of a task that names none.

@@ -22,6 +22,7 @@ from annotation.models.benchmark import (
     Example,
     Gold,
     GoldVersion,
+    Image,
     Item,
     ItemSet,
     Kind,

@@ -235,6 +235,12 @@ class Example(models.Model):
     options = models.JSONField(
         default=list, blank=True, help_text="Those of this example alone, in the file's order."
     )
+    images = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Beside the text, each with its checksum, size, and a text for those who cannot "
+        "see it.",
+    )
     groups = models.JSONField(
         default=dict, blank=True, help_text="Such as its subject; annotators are not shown them."
     )
@@ -247,6 +253,21 @@ class Example(models.Model):
 
     def __str__(self) -> str:
         return self.identity
+
+
+class Image(models.Model):
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="images")
+    # Of the benchmark's own file.
+    checksum = models.CharField(max_length=64, db_index=True)
+    media_type = models.CharField(max_length=20)
+    # The pixels alone, as people are shown them: benchmarks/formats/images.py.
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [once("image_once_in_task", ["task", "checksum"])]
+
+    def __str__(self) -> str:
+        return f"image {self.checksum[:12]}"
 
 
 class GoldVersion(models.Model):

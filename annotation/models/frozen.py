@@ -32,6 +32,7 @@ class FrozenExample:
     # Its own, in the file's order, and their numbers in the order that this annotator sees.
     options: tuple[str, ...] = ()
     options_order: tuple[int, ...] = ()
+    images: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,7 @@ def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
         candidates=tuple((s, start, end) for s, start, end in example.candidates),
         labels=tuple(item_set.choices),
         options=tuple(example.options),
+        images=tuple(example.images),
     )
 
 

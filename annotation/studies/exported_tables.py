@@ -93,6 +93,7 @@ def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
             if study.benchmark.keeps_texts:
                 item.example.context, item.example.question = [], ""
                 item.example.candidates, item.example.options = [], []
+                item.example.images = []
             yield {"set": item_set, "item": item, "gold": gold, "texts": texts}
 
 
@@ -192,6 +193,11 @@ _ITEMS = (
         "options",
         "JSON list of the item's own options; its gold is their numbers, from 0.",
         "item.example.options",
+    ),
+    column(
+        "images",
+        "JSON list of the images beside the text: checksum of the benchmark’s file, text, size.",
+        "item.example.images",
     ),
     column("labels", "JSON list of the labels that the set offers.", "set.choices"),
     column("gold", "JSON list of alternatives, each a list of texts.", "texts"),

@@ -155,6 +155,7 @@ FILES: dict[str, Columns] = {
         "question": "The question.",
         "candidates": "[segment, start, end] of the marked candidates.",
         "options": "The example's own options; answers and gold are their numbers, from 0.",
+        "images": "Those beside the text: checksum of the benchmark's file, text, size.",
     },
 }
 

@@ -232,6 +232,11 @@ def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExamp
         Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
     )
     keys = [item.example_id for item in items]
+    if any(item.example.images for item in items):
+        raise BadInput(
+            f"Items of the task {task.slug} show images, which a prompt does not hold: name the "
+            "other tasks with --task, and import what a model that sees them answered."
+        )
     kind = answer_kind(task.kind)
     golds = {} if version is None else gold_in_force(keys, task.pk, version)
     answers = {pk: tuple(gold.alternative_texts()[0]) for pk, gold in golds.items()}

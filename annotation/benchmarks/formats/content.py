@@ -20,6 +20,22 @@ LONGEST_ID = 200
 
 
 @dataclass(frozen=True)
+class ReadImage:
+    # SHA-256 of the benchmark's own file.
+    checksum: str
+    media_type: str
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+    # For those who cannot see it.
+    text: str
+
+    def as_plain(self) -> dict[str, Any]:
+        names = ("checksum", "text", "width", "height")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
 class ReadExample:
     """One row of a file. No other field of the row is kept."""
 
@@ -32,6 +48,7 @@ class ReadExample:
     alternatives: Alternatives
     # Those of this example alone.
     options: tuple[str, ...] = ()
+    image_files: tuple[ReadImage, ...] = ()
     # What it belongs to, such as its subject, by the column's name.
     groups: Mapping[str, str] = field(default_factory=dict)
     # The gold that somebody proposes instead, as it is written.
@@ -43,11 +60,15 @@ class ReadExample:
     @cached_property
     def content_hash(self) -> str:
         own = [self.options] if self.options else []
-        return checksum([self.context, self.question, self.candidates, *own])
+        return checksum([self.context, self.question, self.candidates, *own, *self.images])
 
     @cached_property
     def context_hash(self) -> str:
-        return checksum(self.context)
+        return checksum([*self.context, *self.images])
+
+    @property
+    def images(self) -> list[dict[str, Any]]:
+        return [image.as_plain() for image in self.image_files]
 
     @property
     def identity(self) -> str:

@@ -74,7 +74,7 @@ def read_task(
     own = read_task_file(files.read(task.own), task.own) if task.own else {}
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     tables = TableReader(own.pop("columns", columns), as_set=as_set)
-    reader = RowReader(as_set=as_set)
+    reader = RowReader(files, as_set=as_set)
     source = draw.source if draw else None
 
     def records(file: str) -> Iterable[Record]:
@@ -93,6 +93,10 @@ def read_task(
         raise BadInput(
             f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
             "the task's file."
+        )
+    if not answer_kind(kind).takes_markup and (seen := next((r for r in rows if r.images), None)):
+        raise BadInput(
+            f"{seen.where}: images cannot stand where words of a text are chosen ({kind})."
         )
     _settle_normalisation(task, own, kind)
     choices = own.pop("choices", labels_of(rows))

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from annotation.benchmarks.formats import own_options
+from annotation.benchmarks.archives import Files
+from annotation.benchmarks.formats import images, own_options
 from annotation.benchmarks.formats.content import (
     LONGEST_ID,
     Alternatives,
@@ -19,12 +20,13 @@ MOST_GROUPS, LONGEST_GROUP = 10, 100
 # Those of CLUES; is_impossible and plausible_answers say nothing that the answer does not.
 FIELDS = {
     *("id", "context", "question", "answer", "entities", "choices", "options", "groups"),
-    *("is_impossible", "plausible_answers", "proposed"),
+    *("is_impossible", "plausible_answers", "proposed", *images.FIELDS, images.TEXTS),
 }
 
 
 class RowReader:
-    def __init__(self, *, as_set: bool = False) -> None:
+    def __init__(self, files: Files, *, as_set: bool = False) -> None:
+        self._images = images.ImageReader(files)
         # Whether several options in an answer are one set, not alternatives.
         self._as_set = as_set
         self.notes: dict[str, list[str]] = defaultdict(list)
@@ -49,6 +51,7 @@ class RowReader:
             candidates=_read_candidates(record, context),
             alternatives=self._read_answer(record, context, options),
             options=options,
+            image_files=self._images.read(record),
             groups=_read_groups(record),
             proposed=record.fields.get("proposed", ""),
         )

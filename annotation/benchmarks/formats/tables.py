@@ -30,9 +30,11 @@ USUAL: Mapping[str, Sequence[str]] = {
     "groups": ("subject", "category", "topic", "difficulty", "level", "language", "errortype"),
     "proposed": ("correctanswer",),
     "entities": ("entities",),
+    "images": ("image", "images", "imagepath", "imagefile", "picture", "figure"),
+    "image_text": ("imagetext", "imagedescription", "alttext", "alt"),
 }
 # What may stand in several columns.
-SEVERAL = ("options", "groups")
+SEVERAL = ("options", "groups", "images")
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
 # GPQA names the right one and the others.
@@ -99,8 +101,9 @@ class TableReader:
             "groups": {name: _text(cells.get(name)) for name in as_list(columns.get("groups"))},
             "proposed": str(_text(cell("proposed"))),
         }
-        if cell("entities") is not None:
-            fields["entities"] = cell("entities")
+        for field in ("entities", "images", "image_text"):
+            if cell(field) is not None:
+                fields[field] = cell(field)
         options, answer = cell("options"), cell("answer")
         if self._as_set and answer is not None:
             answer = _set_of(record, answer)
@@ -140,6 +143,9 @@ def usual_columns(names: Sequence[str]) -> Fields:
     if wrong and RIGHT in by_key:
         del columns["proposed"]
         return {**columns, "options": [by_key[RIGHT], *wrong], "answer": by_key[RIGHT]}
+    images = [by_key[key] for key in sorted(by_key) if re.fullmatch(r"image\d", key)]
+    if images and "images" not in columns:
+        columns["images"] = images
     if "options" not in columns and (own := _option_columns(by_key)):
         columns["options"] = own
     return columns

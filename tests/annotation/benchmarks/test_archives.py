@@ -38,12 +38,12 @@ def test_reads_an_archive_by_its_path(tmp_path: Path) -> None:
     assert read_all(path) == {"one.txt": b"1"}
 
 
-def test_reads_the_files_of_a_folder_down_to_three_levels(tmp_path: Path) -> None:
-    (tmp_path / "a/b/c").mkdir(parents=True)
-    for name in ["one.txt", "a/two.txt", "a/b/three.txt", "a/b/c/four.txt"]:
+def test_reads_the_files_of_a_folder_down_to_four_levels(tmp_path: Path) -> None:
+    (tmp_path / "a/b/c/d").mkdir(parents=True)
+    for name in ["one.txt", "a/two.txt", "a/b/three.txt", "a/b/c/four.txt", "a/b/c/d/5.txt"]:
         (tmp_path / name).write_text(name)
     assert read_all(tmp_path) == {
-        name: name.encode() for name in ["a/b/three.txt", "a/two.txt", "one.txt"]
+        name: name.encode() for name in ["a/b/c/four.txt", "a/b/three.txt", "a/two.txt", "one.txt"]
     }
 
 

@@ -137,7 +137,7 @@ def test_samples_from_an_imported_task() -> None:
 
 
 def test_samples_only_where_there_are_labels() -> None:
-    with pytest.raises(BadInput, match="no labels to choose from"):
+    with pytest.raises(BadInput, match="no single labels to choose from"):
         labelled_task(make.task(kind="spans"))
 
 

@@ -204,7 +204,12 @@ def test_names_tasks_for_their_files_or_folders(tmp_path: Path) -> None:
             lines([{**OWN, "choices": [str(n) for n in range(12_000)]}]),
             "t.jsonl, line 1",
         ),
-        ("t.jsonl", lines([{**OWN, "image": "x.png"}]), "t.jsonl, line 1: “image” changes what"),
+        (
+            "t.jsonl",
+            lines([{**OWN, "image": "x.png"}]),
+            "t.jsonl, line 1: there is no file “x.png”",
+        ),
+        ("t.jsonl", lines([{**OWN, "audio": "x.mp3"}]), "t.jsonl, line 1: “audio” changes what"),
         ("t.csv", "question,choices,options,answer\nW?,\"['x','y']\",1,x\n", "t.csv, line 2: “opt"),
     ],
 )
