@@ -165,10 +165,11 @@ READER_MESSAGES = {
     "empty_context": "Rows with an empty context, or an empty part of one: {count}.",
     "unused_columns": "Columns that are not used: {count}.",
     "columns": "Columns, as they were found.",
+    "canary": "The files carry a canary, which the benchmark keeps if it has none yet.",
     "not_drawn": "Parts that no shot sets were drawn from: {count}.",
 }
 # They say what was done, and are no reason for doubt.
-PLAIN = ("unused_columns", "columns", "not_drawn")
+PLAIN = ("unused_columns", "columns", "not_drawn", "canary")
 
 
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:

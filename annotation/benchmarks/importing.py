@@ -165,6 +165,10 @@ def _prepared(name: str, staged: Benchmark, read: ReadTask, tell: Tell | None) -
 
 def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> list[TaskReport]:
     benchmark = _lock_benchmark(name, owner)
+    found = [read.canary for read, _report, _new in prepared if read.canary]
+    if found and not benchmark.canary:
+        benchmark.canary = found[0]
+        benchmark.save(update_fields=["canary"])
     there = set(benchmark.tasks.values_list("slug", flat=True))
     reports = []
     for read, report, new in prepared:

@@ -12,10 +12,12 @@ from django.db.models import QuerySet
 from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.jobs.queue import ROWS_AT_ONCE, store, write
+from annotation.kinds.markup import formulas_in
 from annotation.models import (
     Batch,
     Benchmark,
     Example,
+    Formula,
     Gold,
     GoldVersion,
     Image,
@@ -26,7 +28,7 @@ from annotation.models import (
     StudyState,
     Task,
 )
-from annotation.models.benchmark import HELD_FIELDS
+from annotation.models.benchmark import HELD_FIELDS, Markup
 from annotation.models.errors import Frozen
 from annotation.models.texts import checksum
 
@@ -100,6 +102,10 @@ class TaskPlan:
         self._store_images(tell)
         changed = partial(Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
         write(partial(changed, batch_size=ROWS_AT_ONCE))
+        if task.markup == Markup.MARKDOWN:
+            texts = (text for row in self.rows.values() for text in row.texts)
+            made = formulas_in([task.description, *texts])
+            write(partial(Formula.objects.bulk_create, made, ignore_conflicts=True))
         self._store_golds(tell)
         self._store_sets(tell)
         findings = audit_task(task, self.read.notes)

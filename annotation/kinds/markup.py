@@ -5,7 +5,7 @@ A formula that cannot be read whole, or whose MathML holds anything that is not 
 is shown as it was written; the audit of the import names it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -19,7 +19,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from annotation.models import Formula
 from annotation.models.benchmark import Markup
+from annotation.models.texts import checksum
 
 register = template.Library()
 # What a formula may be made of: nothing that loads, runs, leads elsewhere or is styled.
@@ -58,6 +60,30 @@ def mathml(formula: str, *, display: bool = False) -> str:
     return made if all(map(_is_allowed, root.iter())) else ""
 
 
+@lru_cache(maxsize=4096)
+def _kept(formula: str, *, display: bool) -> str:
+    """As the import made it; in a description that was written since, as it is made now."""
+    kept = Formula.objects.filter(pk=_key(formula, display=display)).first()
+    return mathml(formula, display=display) if kept is None else kept.mathml
+
+
+def _key(formula: str, *, display: bool) -> str:
+    return checksum([formula, display])
+
+
+def formulas_in(texts: Iterable[str]) -> list[Formula]:
+    """The mathematics of texts, made to be kept."""
+    found = {
+        (token.content.strip(), not token.type.endswith("math_inline"))
+        for text in texts
+        for token in _formulas(RICH.parse(text))
+    }
+    return [
+        Formula(checksum=_key(formula, display=display), mathml=mathml(formula, display=display))
+        for formula, display in found
+    ]
+
+
 def _is_allowed(element: ElementTree.Element) -> bool:
     """An unknown command would be printed by its name."""
     name = element.tag.removeprefix(NAMESPACE)
@@ -68,7 +94,7 @@ def _is_allowed(element: ElementTree.Element) -> bool:
 
 
 def _formula_html(formula: str, options: dict[str, Any]) -> str:
-    made = mathml(formula, display=bool(options.get("display_mode")))
+    made = _kept(formula, display=bool(options.get("display_mode")))
     return made or f"<code>{escape(formula)}</code>"
 
 
@@ -105,11 +131,12 @@ def in_line(text: str, markup: str) -> str:
 
 
 def unreadable(text: str) -> list[str]:
-    return [formula for formula in _formulas(RICH.parse(text)) if not mathml(formula)]
+    formulas = [token.content for token in _formulas(RICH.parse(text))]
+    return [formula for formula in formulas if not mathml(formula)]
 
 
-def _formulas(tokens: Sequence[Token]) -> Iterator[str]:
+def _formulas(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
         if token.type.startswith("math_"):
-            yield token.content
+            yield token
         yield from _formulas(token.children or [])

@@ -20,6 +20,7 @@ from annotation.models.batch import Batch, Invitation, Pool
 from annotation.models.benchmark import (
     Benchmark,
     Example,
+    Formula,
     Gold,
     GoldVersion,
     Image,

@@ -270,6 +270,18 @@ class Image(models.Model):
         return f"image {self.checksum[:12]}"
 
 
+class Formula(models.Model):
+    """What an import made of a formula, so that another version of what makes it changes nothing
+    that people are shown: kinds/markup.py."""
+
+    checksum = models.CharField(max_length=64, primary_key=True)
+    # Empty where it could not be read.
+    mathml = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"formula {self.checksum[:12]}"
+
+
 class GoldVersion(models.Model):
     """One state of a task's gold. A correction adds a version, with who and why."""
 

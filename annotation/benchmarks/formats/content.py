@@ -67,6 +67,10 @@ class ReadExample:
         return checksum([*self.context, *self.images])
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        return (*self.context, self.question, *self.options)
+
+    @property
     def images(self) -> list[dict[str, Any]]:
         return [image.as_plain() for image in self.image_files]
 
@@ -119,6 +123,7 @@ class ReadTask:
     sets: Sequence[ReadSet]
     # What the reader found and corrected, by the audit's code: one line per case.
     notes: dict[str, list[str]] = field(default_factory=dict)
+    canary: str = ""
 
     @property
     def kind(self) -> str:
@@ -156,6 +161,9 @@ def episode_sets(
 
 # Columns without which something else would be asked.
 ASKS = re.compile(r"(choice|option|ending|image|figure|picture|audio|video)s?[ _]?\d*", re.I)
+# By which models' training data can leave the file out.
+CANARY = re.compile(r"canary(?:[ _-]?string)?", re.I)
+LONGEST_CANARY = 300
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -173,6 +181,11 @@ class Record:
 
     def refuse(self, problem: str) -> NoReturn:
         raise BadInput(f"{self.where}: {problem}")
+
+    @property
+    def canary(self) -> str:
+        given = (str(value) for name, value in self.fields.items() if CANARY.fullmatch(name))
+        return next(filter(None, given), "").strip()[:LONGEST_CANARY]
 
     def check_unused(self, names: Iterable[str]) -> None:
         for name in names:

@@ -108,8 +108,9 @@ def read_task(
     sets = [_once_each(one, reader.notes) for one in _without_parts(sets, draw, reader.notes)]
     if task.is_table:
         reader.notes["columns"], reader.notes["unused_columns"] = tables.found, tables.unused
+    reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
-    return ReadTask(task.slug, own, defaults, sets, notes)
+    return ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
 
 
 def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:

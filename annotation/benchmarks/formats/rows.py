@@ -7,6 +7,7 @@ from dataclasses import replace
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import images, own_options
 from annotation.benchmarks.formats.content import (
+    CANARY,
     LONGEST_ID,
     Alternatives,
     Candidates,
@@ -29,12 +30,16 @@ class RowReader:
         self._images = images.ImageReader(files)
         # Whether several options in an answer are one set, not alternatives.
         self._as_set = as_set
+        self.canary = ""
         self.notes: dict[str, list[str]] = defaultdict(list)
         # Whether an answer is a list of alternatives, not of the pieces of one.
         self.lists_alternatives = False
 
     def read(self, record: Record, role: str) -> ReadExample:
-        unused = sorted(record.fields.keys() - FIELDS)
+        self.canary = self.canary or record.canary
+        unused = sorted(
+            name for name in record.fields.keys() - FIELDS if not CANARY.fullmatch(name)
+        )
         record.check_unused(unused)
         noted = self.notes["unused_columns"]
         noted += [name for name in unused if name not in noted]

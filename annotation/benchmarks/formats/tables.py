@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.benchmarks.archives import MOST_BYTES
-from annotation.benchmarks.formats.content import Record, read_json, read_records
+from annotation.benchmarks.formats.content import CANARY, Record, read_json, read_records
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
@@ -62,7 +62,7 @@ class TableReader:
         columns = self._columns(names, file)
         self.found = [f"{field}: {_listed(names)}" for field, names in columns.items()]
         used = {name for given in columns.values() for name in as_list(given)}
-        unused = [name for name in names if name not in used]
+        unused = [name for name in names if name not in used and not CANARY.fullmatch(name)]
         self.unused += [name for name in unused if name not in self.unused]
         for number, record in enumerate(raw, start=1):
             record.check_unused(name for name in unused if name in record.fields)
@@ -101,6 +101,8 @@ class TableReader:
             "groups": {name: _text(cells.get(name)) for name in as_list(columns.get("groups"))},
             "proposed": str(_text(cell("proposed"))),
         }
+        if record.canary:
+            fields["canary"] = record.canary
         for field in ("entities", "images", "image_text"):
             if cell(field) is not None:
                 fields[field] = cell(field)
@@ -223,7 +225,9 @@ def _lines(data: bytes, file: str) -> Iterator[Record]:
 
 def _objects(data: bytes, file: str) -> Iterator[Record]:
     read = read_json(data, file)
+    head = {}
     if isinstance(read, dict):
+        head = {name: text for name, text in read.items() if CANARY.fullmatch(name)}
         lists = [read[name] for name in LISTS if isinstance(read.get(name), list)]
         read = lists[0] if lists else [read]
     if not isinstance(read, list) or not read:
@@ -234,7 +238,7 @@ def _objects(data: bytes, file: str) -> Iterator[Record]:
         fields = row["instance"] if isinstance(row.get("instance"), dict) else row
         # HELM lists the examples for prompts too.
         if fields.get("split") != "train" or "references" not in fields:
-            yield Record(file, number, _unwrapped(fields), "row")
+            yield Record(file, number, {**head, **_unwrapped(fields)}, "row")
 
 
 def _unwrapped(row: Fields) -> Fields:
@@ -261,7 +265,12 @@ def _unwrapped(row: Fields) -> Fields:
 
 def _separated(data: bytes, file: str) -> Iterator[Record]:
     text = decoded(data, file, "utf-8-sig")
-    head = text.partition("\n")[0]
+    head, _, rest = text.partition("\n")
+    aside = {}
+    # As our own tables have it, above the names.
+    if head.startswith("#") and "canary" in head.lower():
+        aside = {"canary": head.strip("# \r")}
+        text, head = f"\n{rest}", rest.partition("\n")[0]
     sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=head.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=sign, strict=True)
     csv.field_size_limit(LONGEST_LIST)
@@ -275,7 +284,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
             if not names:
                 names = _headless(cells) or [cell.strip() for cell in cells]
                 if names != [cell.strip() for cell in cells]:
-                    yield Record(file, where, dict(zip(names, cells, strict=True)))
+                    yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
                 elif len(set(names)) < len(names):
                     raise BadInput(f"{file}, line 1: two columns have one name.")
                 continue
@@ -284,7 +293,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
                     f"{file}, line {where}: this row has {len(cells)} cells, the first has "
                     f"{len(names)}."
                 )
-            yield Record(file, where, dict(zip(names, cells, strict=True)))
+            yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
     except csv.Error as error:
         raise BadInput(f"{file}, line {start}: this is not CSV ({error}).") from error
     if not names:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Study
 from annotation.models.errors import Refusal
 from annotation.studies.exported_tables import EXPORTS
@@ -94,3 +96,30 @@ def test_is_set_on_the_benchmarks_page(client: Client) -> None:
     assert client.post(address, given).status_code == 302
     benchmark.refresh_from_db()
     assert (benchmark.canary, benchmark.keeps_texts) == (CANARY, True)
+
+
+ROW = {"question": "Which?", "choices": ["x", "y"], "answer": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.jsonl", json.dumps({**ROW, "canary": CANARY})),
+        ("t.json", json.dumps({"canary": CANARY, "examples": [ROW]})),
+        ("t.csv", f"question,A,B,answer,Canary String\nWhich?,x,y,B,{CANARY}\n"),
+        ("t.csv", f"# {CANARY}\nquestion,A,B,answer\nWhich?,x,y,B\n"),
+        ("T/t_test.jsonl", json.dumps({**ROW, "id": 1, "context": "Eh?", "canary": CANARY})),
+    ],
+    ids=["lines", "object", "column", "above the names", "folder"],
+)
+def test_keeps_the_canary_that_the_files_carry(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    (report,) = import_benchmark(tmp_path, name="own").tasks
+    assert Benchmark.objects.get().canary == CANARY
+    told = {finding.code: finding.examples for finding in report.findings}
+    assert told["canary"] == (CANARY,)
+    assert "canary" not in "".join(told.get("unused_columns", ())).lower()
+    Benchmark.objects.update(canary="Mine.")
+    import_benchmark(tmp_path, name="own")
+    assert Benchmark.objects.get().canary == "Mine."

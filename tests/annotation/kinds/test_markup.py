@@ -10,11 +10,14 @@ from django.urls import reverse
 
 from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.benchmarks.importing import import_benchmark
+from annotation.kinds import markup
 from annotation.kinds.markup import in_blocks, in_line, mathml, rendered, unreadable
 from annotation.models import Benchmark, Task
 from annotation.models.errors import BadInput
 from annotation.studies.lifecycle import start_study
 from tests import make
+
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
@@ -126,3 +129,19 @@ def test_is_refused_where_words_of_a_text_are_chosen(tmp_path: Path) -> None:
         import_benchmark(tmp_path, name="names")
     with pytest.raises(BadInput, match="must be none or markdown"):
         read_task_file(b'{"markup": "html"}', "task.json")
+
+
+def test_shows_a_formula_as_the_import_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_benchmark(folder_of(tmp_path), name="sums")
+    made = in_blocks("$x = 2$ and $z$")
+    monkeypatch.setattr(markup, "convert", lambda formula, display: "<math><mi>new</mi></math>")
+    for cache in (markup._kept, markup.mathml, markup.in_blocks):
+        cache.cache_clear()
+    again = in_blocks("$x = 2$ and $z$")
+    assert again.partition(" and ")[0] == made.partition(" and ")[0]
+    # In no text that was imported.
+    assert "<mi>new</mi>" in again.partition(" and ")[2]
+    for cache in (markup._kept, markup.mathml, markup.in_blocks):
+        cache.cache_clear()
