@@ -1,6 +1,6 @@
 """lm-evaluation-harness runs exported prompts by its own command; in the tools' environment:
-PROMPTS FOLDER MODEL. Its dummy model weighs the choices at random; by-length, a model of ours,
-writes. A prompt's “target” is here for the tool alone."""
+PROMPTS FOLDER REPLIES MODEL. Its dummy model weighs the choices at random; by-length, a model of
+ours, writes one of the replies. A prompt's “target” is here for the tool alone."""
 
 import json
 import sys
@@ -12,7 +12,6 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 
-LABELS = ["negative", "positive"]
 WAYS = {
     "by-length": {
         "output_type": "generate_until",
@@ -31,13 +30,13 @@ WAYS = {
 
 @register_model("by-length")
 class ByLength(LM):
-    """Answers with a label that follows from the length of the prompt alone."""
+    """Answers with a reply that follows from the length of the prompt alone."""
 
     def __init__(self, **_settings: object) -> None:
         super().__init__()
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
-        return [LABELS[len(request.args[0]) % 2] for request in requests]
+        return [REPLIES[len(request.args[0]) % len(REPLIES)] for request in requests]
 
     def loglikelihood(self, *_asked: object) -> list:
         raise NotImplementedError
@@ -45,7 +44,8 @@ class ByLength(LM):
     loglikelihood_rolling = loglikelihood
 
 
-prompts, folder, model = sys.argv[1:]
+prompts, folder, replies, model = sys.argv[1:]
+REPLIES = json.loads(replies)
 name = json.loads(Path(prompts).read_text(encoding="utf-8").splitlines()[0])["task"]
 task = {
     "task": name,

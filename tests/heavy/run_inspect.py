@@ -1,5 +1,5 @@
 """Inspect runs our task file with its mock model and a scorer of its own; in the tools'
-environment: PROMPTS FOLDER. A prompt's “target” is here for the tool alone."""
+environment: PROMPTS FOLDER REPLIES. A prompt's “target” is here for the tool alone."""
 
 import json
 import runpy
@@ -10,18 +10,19 @@ from inspect_ai import eval
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import exact
 
-LABELS = ["negative", "positive"]
 TASK = Path(__file__).parents[2] / "scoring" / "asking" / "inspect_task.py"
 
 
 def answer(messages: list[ChatMessage], *_others: object) -> ModelOutput:
-    """A label that follows from the length of the prompt alone."""
-    output = ModelOutput.from_content("mockllm/model", LABELS[len(messages[-1].text) % 2])
+    """A reply that follows from the length of the prompt alone."""
+    reply = REPLIES[len(messages[-1].text) % len(REPLIES)]
+    output = ModelOutput.from_content("mockllm/model", reply)
     output.usage = ModelUsage()  # else it counts tokens, with a vocabulary from outside
     return output
 
 
-prompts, folder = sys.argv[1:]
+prompts, folder, replies = sys.argv[1:]
+REPLIES = json.loads(replies)
 task = runpy.run_path(str(TASK))["baseliner"](prompts)
 rows = map(json.loads, Path(prompts).read_text(encoding="utf-8").splitlines())
 targets = {row["id"]: row["target"] for row in rows}

@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from annotation.kinds import answer_kind, gold_in_force
+from annotation.models import Task
 from scoring.models import Run
 from scoring.runs.scores import scores_of_run
 from tests import tools
@@ -59,22 +61,92 @@ def test_scores_what_a_tool_makes_of_our_prompts(
 ) -> None:
     """From the export to the import, and to the same figure as the tool's own."""
     prompts = exported_with_targets(tmp_path / "prompts.jsonl")
-    (tmp_path / "out").mkdir()
     script, *model = arguments
-    done = run_tool(HERE / script, prompts, tmp_path / "out", *model, folder=tmp_path)
-    assert done.returncode == 0, done.stderr[-1500:]
-    [written] = (tmp_path / "out").glob(log)
-    quiet("import_runs", written, "--system", "By length")
-    run = Run.objects.get()
+    figure, run = asked_by(script, prompts, LABELS, *model, log=log)
     assert (run.shots, run.split) == (10, 1), "as the prompts say, not the tool"
     if model != ["dummy"]:
         given = {line["example"]: LABELS[len(line["prompt"]) % 2] for line in rows(prompts)}
         assert answers(run) == {number: [label] for number, label in given.items()}
     assert set(map(tuple, answers(run).values())) == {(label,) for label in LABELS}
-    figure = float((tmp_path / "out" / "figure").read_text())
-    assert 0 < figure < 1
     assert scores_of_run(run)[0].mean == pytest.approx(100 * figure)
     assert run.coverage == 1
+
+
+def asked_by(
+    script: str, prompts: Path, replies: list[str], *model: str, log: str
+) -> tuple[float, Run]:
+    """The tool's own figure, and its log as a run."""
+    out = prompts.parent / "out"
+    out.mkdir(exist_ok=True)
+    given: tuple[str | Path, ...] = (prompts, out, json.dumps(replies), *model)
+    done = run_tool(HERE / script, *given, folder=prompts.parent)
+    assert done.returncode == 0, done.stderr[-1500:]
+    [written] = out.glob(log)
+    quiet("import_runs", written, "--system", "By length")
+    figure = float((out / "figure").read_text())
+    assert 0 < figure < 1
+    return figure, Run.objects.get()
+
+
+TOWNS = ["Lagos", "Nairobi", "Accra", "Kampala"]
+# As MMLU and GSM8K are published; the file, its rows, and what the model replies.
+TABLES = {
+    "options of each question": (
+        "towns.csv",
+        "question,choices,answer\n"
+        + "".join(f'Which is number {n}{"?" * (n % 7)},"{TOWNS}",{n % 4}\n' for n in range(40)),
+        ["A", "B", "C", "D"],
+    ),
+    "numbers": (
+        "sums.jsonl",
+        "".join(
+            json.dumps({"question": f"And {n}{'?' * (n % 7)}", "answer": f"So.\n#### {n % 3}"})
+            + "\n"
+            for n in range(40)
+        ),
+        ["0", "1", "2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("shots", [0, 5])
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    ("arguments", "log"),
+    [(["run_inspect.py"], "*.eval"), (["run_harness.py", "by-length"], "*/samples_*.jsonl")],
+    ids=["Inspect", "lm-evaluation-harness"],
+)
+def test_scores_a_table_as_the_tool_does(
+    arguments: list[str], log: str, table: str, shots: int, tmp_path: Path
+) -> None:
+    name, rows_as_text, replies = TABLES[table]
+    (tmp_path / name).write_text(rows_as_text)
+    draw = {"draw_shots": [5], "splits": 1, "draw_test": 30, "seed": 7}
+    quiet("import_benchmark", tmp_path / name, name="table", **draw)
+    prompts = tmp_path / "prompts.jsonl"
+    quiet("export_prompts", benchmark="table", shots=[shots], output=prompts)
+    with_targets(prompts)
+    script, *model = arguments
+    figure, run = asked_by(script, prompts, replies, *model, log=log)
+    assert (run.shots, run.coverage) == (shots, 1)
+    assert scores_of_run(run)[0].mean == pytest.approx(100 * figure)
+
+
+def with_targets(prompts: Path) -> None:
+    """The gold as the prompts ask for it."""
+    task = Task.objects.get()
+    version = task.latest_gold_version().number
+    items = {
+        item.source_id: item.example_id for item in task.item_sets.get(name="test").items.all()
+    }
+    golds = gold_in_force(items.values(), task.pk, version)
+    kind = answer_kind(task.kind)
+    lines = []
+    for line in rows(prompts):
+        answer = golds[items[line["example"]]].alternative_texts()[0]
+        target = kind.as_shown(answer, lettered="labels" in line)
+        lines.append(json.dumps({**line, "target": target}) + "\n")
+    prompts.write_text("".join(lines), encoding="utf-8")
 
 
 def exported_with_targets(path: Path) -> Path:
