@@ -1,17 +1,25 @@
 """Reading what a model wrote after a prompt, as a person would read it: around an answer there may
 be a lead-in, marks, punctuation, its letter, reasons, or a next example that the model made up.
 
-Nothing is guessed: a reply that names no answer, or several, stays as it is, and is wrong.
+Nothing is guessed: a reply that names no answer, or several, stays as it is, and is wrong; so does
+one that is longer than any answer with its reasons. Loops and patterns are bounded, since some
+models repeat themselves without end.
 """
 
 import ast
 import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from string import ascii_uppercase
 
 from scoring.core.normalisation import read_number
 
+# Without what it thought before.
+LONGEST_REPLY = 20_000
+MOST_LISTED = 200
+# Each is said of the next: “So, the answer is: option B”.
+MOST_LEAD_INS = 4
 # Around an answer, and no part of it.
 AROUND = " \t\r\n*_`\"'“”‘’«»()[]{}<>.,;:!?。，：！？"
 LEAD_IN = re.compile(
@@ -24,8 +32,8 @@ ANSWER = re.compile(r"\banswer(?:\s+is\b|\s*[:=])\s*:?", re.IGNORECASE)
 # The fields of a prompt, with which a model goes on to the next example; within a line only with
 # a capital, since “the text: …” may be part of a sentence.
 NEXT_EXAMPLE = re.compile(
-    r"(?:^|\n)\s*(?i:context|question|options|text|input)\s*:"
-    r"|\s(?:Context|Question|Options|Text|Input)\s*:"
+    r"(?:^|\n)\s{0,20}(?i:context|question|options|text|input)\s{0,20}:"
+    r"|\s(?:Context|Question|Options|Text|Input)\s{0,20}:"
 )
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]?")
 LETTERED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:]|\s[-–—]\s)\s*(.+)", re.DOTALL)
@@ -36,14 +44,15 @@ FIRST_LETTER = re.compile(
 # After a label: the end, punctuation or a reason, but not a word that changes what it means.
 AFTER_LABEL = r"(?=\s*(?:$|[.,;:!?()\[*–—-]|because\b|since\b|as\b))"
 # What a model thought before it answered, where the server leaves it in the reply.
-THOUGHTS = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+ENDS_OF_THOUGHTS = ("</think>", "</thinking>")
 # Marks by which models set an answer apart.
 SET_APART = re.compile(
-    r"<answer>(?P<tag>.*?)</answer>|\\boxed\{(?:\\text\{)?(?P<box>[^{}]*)\}{1,2}", re.DOTALL
+    r"<answer>(?P<tag>[^<]{0,2000})</answer>|\\boxed\{(?:\\text\{)?(?P<box>[^{}]*)\}{1,2}",
+    re.DOTALL,
 )
 BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
 # Before the answer of a solution, at the beginning of a line or of GSM8K's last one.
-SOLVED = re.compile(r"####|(?:^|\n)\s*A(?:nswer)?\s*:")
+SOLVED = re.compile(r"####|(?:^|\n)\s{0,20}A(?:nswer)?\s{0,20}:")
 FIGURE = re.compile(
     r"(?<![\w.,/])[-\u2212]?\s?[$\u20ac\u00a3\u00a5]?\s?\d(?:[\d.,/]*\d)?%?(?![\w/])"
 )
@@ -58,7 +67,7 @@ NOTHING = ("", "none", "none here", "none of these", "no answer", "nothing")
 def read_option(reply: str, options: Sequence[str], *, lettered: bool = False) -> int | None:
     """The place of the option that a reply names; None if it names none, or several, or a text that
     two of them have. `lettered`: the prompt gave each a letter, which comes before its text."""
-    if lettered:
+    if lettered and not is_too_long(reply):
         lines = own_part(said(reply.strip())).splitlines() or [""]
         parts = [lines[0], *_marked(lines)]
         if places := set().union(*(_lettered(part, options) for part in parts)):
@@ -86,6 +95,8 @@ def _lettered(line: str, options: Sequence[str]) -> frozenset[int]:
 
 def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -> list[int] | None:
     """The places of all options that a reply lists; None where a part of it names none."""
+    if is_too_long(reply):
+        return None
     text = without_lead_in(own_part(said(reply)))
     if is_nothing(text):
         return []
@@ -93,7 +104,7 @@ def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -
     if listed is None and options.count(whole := _bare(text, options)) == 1:
         return [options.index(whole)]
     ways = [re.split(sign, text) for sign in BETWEEN] if listed is None else [listed]
-    for parts in ways:
+    for parts in (parts for parts in ways if len(parts) <= MOST_LISTED):
         named = [_as_piece(part) for part in parts if part.strip()]
         places = {read_option(part, options, lettered=lettered) for part in named}
         known = sorted(place for place in places if place is not None)
@@ -105,7 +116,7 @@ def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -
 def read_label(reply: str, options: Sequence[str]) -> str:
     """The option that a reply names; the reply as it is if it names none, or several."""
     text = reply.strip()
-    if not text or text in options:
+    if not text or text in options or is_too_long(reply):
         return text
     lines = own_part(said(text)).splitlines() or [text]
     return (
@@ -122,6 +133,8 @@ def read_label(reply: str, options: Sequence[str]) -> str:
 def read_number_of(reply: str) -> str:
     """The number that a reply gives: after the last mark of an answer, or where it says but one, or
     after the last “=”; the reply as it is if it gives none, or several."""
+    if is_too_long(reply):
+        return reply
     text = said(reply)
     marks = [*SOLVED.finditer(text), *ANSWER.finditer(text)]
     if not marks:
@@ -146,6 +159,8 @@ def _figure(text: str, *, first: bool = False) -> str:
 def read_pieces(reply: str, separator: str = "") -> list[str]:
     """The pieces of a reply: a JSON list of strings, or one piece per line, or cut at a
     separator."""
+    if is_too_long(reply):
+        return [reply]
     reply = said(reply)
     listed = _first_list(without_lead_in(reply))
     if listed is not None:
@@ -159,9 +174,19 @@ def read_pieces(reply: str, separator: str = "") -> list[str]:
     return [piece for piece in pieces if piece]
 
 
+def is_too_long(reply: str) -> bool:
+    return len(_after_thoughts(reply)) > LONGEST_REPLY
+
+
+def _after_thoughts(reply: str) -> str:
+    return reply[
+        max(reply.rfind(end) + len(end) if end in reply else 0 for end in ENDS_OF_THOUGHTS) :
+    ]
+
+
 def said(reply: str) -> str:
     """Without thoughts, and without the marks around an answer, if it sets one apart."""
-    text = THOUGHTS.sub("", reply, count=1).strip()
+    text = _after_thoughts(reply).strip()
     apart = {(mark["tag"] or mark["box"] or "").strip() for mark in SET_APART.finditer(text)}
     return apart.pop() if len(apart) == 1 else text
 
@@ -185,15 +210,17 @@ def is_nothing(text: str) -> bool:
 
 
 def _bare(line: str, options: Sequence[str]) -> str:
-    """The option that is all that a line says."""
-    text = line.strip()
-    if not text:
-        return ""
-    if label := _same(text, options):
-        return label
-    lead_in = LEAD_IN.match(text.lstrip(AROUND))
-    if lead_in and (label := _bare(text.lstrip(AROUND)[lead_in.end() :], options)):
-        return label
+    """The option that is all that a line says, after any lead-ins."""
+    texts = [line.strip()]
+    while len(texts) <= MOST_LEAD_INS and (lead_in := LEAD_IN.match(texts[-1].lstrip(AROUND))):
+        texts.append(texts[-1].lstrip(AROUND)[lead_in.end() :].strip())
+    named = (_same(text, options) for text in texts if text)
+    apart = (_alone(text, options) for text in reversed(texts))
+    return next(filter(None, chain(named, apart)), "")
+
+
+def _alone(text: str, options: Sequence[str]) -> str:
+    """The option whose letter is all that a text says, or stands before it."""
     bare = text.strip("*_` ").rstrip(".,;:!")
     if letter := LETTER.fullmatch(text.strip("*_` ")) or LETTER.fullmatch(bare):
         number = ascii_uppercase.index(letter[1].upper())

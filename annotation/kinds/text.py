@@ -24,7 +24,7 @@ from annotation.kinds import (
     Texts,
     marked,
 )
-from annotation.kinds.replies import is_nothing, own_part, said, without_lead_in
+from annotation.kinds.replies import is_nothing, is_too_long, own_part, said, without_lead_in
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -112,6 +112,8 @@ class Text(AnswerKind):
     def from_prompted(
         self, text: str, options: Texts, separator: str = "", labels: Texts = ()
     ) -> list[str]:
+        if is_too_long(text):
+            return [text]
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 

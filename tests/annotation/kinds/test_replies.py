@@ -1,6 +1,9 @@
+from time import process_time
+
 import pytest
 
-from annotation.kinds.replies import read_label, read_pieces
+from annotation.kinds import AnswerKind, answer_kind, answer_kinds
+from annotation.kinds.replies import LONGEST_REPLY, read_label, read_pieces
 
 LABELS = ["negative", "positive"]
 
@@ -132,3 +135,52 @@ def test_reads_pieces_as_a_person_would(reply: str, pieces: list[str]) -> None:
 )
 def test_reads_pieces_behind_thoughts_and_marks(reply: str) -> None:
     assert read_pieces(reply) == ["Anna", "Boris"]
+
+
+LOOPS = {
+    "lead-ins": "The answer is ",
+    "answers": "answer: ",
+    "brackets": "[",
+    "boxes": "\\boxed{",
+    "tags": "<answer>",
+    "closed tags": "<answer>good</answer>",
+    "thoughts": "<think>",
+    "lines": "good\nbad\n",
+    "blank lines": "\n",
+    "fields": "x\nContext :",
+    "quotes": "\"'“”`",
+    "marks": "#### ",
+    "numbers": "1,",
+    "sums": "1 = ",
+    "and": "good and ",
+}
+OPTIONS = ("good", "bad", "the answer", "neither of them")
+
+
+def seconds_to_read(kind: AnswerKind, reply: str, labels: tuple[str, ...]) -> float:
+    began = process_time()
+    kind.from_prompted(reply, OPTIONS, labels=labels)
+    return process_time() - began
+
+
+@pytest.mark.parametrize("kind", answer_kinds(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=list(LOOPS))
+def test_reads_a_reply_that_goes_round_in_circles(kind: AnswerKind, loop: str) -> None:
+    """A thousand times, as long as one may be, and a megabyte. A pattern that goes back and forth
+    over one of them takes minutes."""
+    for times in (1_000, LONGEST_REPLY // len(loop), 1_000_000 // len(loop)):
+        for labels in ((), ("0", "1", "2", "3")):
+            assert seconds_to_read(kind, loop * times, labels) < 5
+
+
+def test_keeps_a_reply_that_is_longer_than_any_answer_as_it_is() -> None:
+    reply = "good" + " and so on" * 3_000
+    assert answer_kind("choice").from_prompted(reply, OPTIONS) == [reply]
+    thought = f"<think>{reply}</think>good"
+    assert answer_kind("choice").from_prompted(thought, OPTIONS) == ["good"]
+
+
+def test_takes_an_option_that_reads_like_a_lead_in_for_what_it_is() -> None:
+    options = ("answer A", "answer B")
+    assert read_label("Answer B", options) == "answer B"
+    assert read_label("So the answer is: answer B", options) == "answer B"
