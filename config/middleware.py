@@ -163,6 +163,22 @@ AGAIN_AFTER_S = 5
 NOT_REPEATED = ("password", "csrfmiddlewaretoken")
 
 
+def keep_out_of_caches(get_response: Handler) -> Handler:
+    """What somebody sees who is signed in, gold among it, stays in no browser: the next one at the
+    same desk may go back in it. A page that may be kept says so itself."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        is_somebody = settings.SESSION_COOKIE_NAME in request.COOKIES or (
+            "Authorization" in request.headers
+        )
+        if is_somebody and "Cache-Control" not in response.headers:
+            add_never_cache_headers(response)
+        return response
+
+    return middleware
+
+
 class TryAgainMiddleware:
     """When the database cannot be written or reached just now: a page that keeps what was sent and
     sends it again, never an error page that loses it."""

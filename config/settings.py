@@ -80,6 +80,7 @@ MIDDLEWARE = [
     "config.middleware.slow_guessing",
     "django.middleware.common.CommonMiddleware",
     "config.middleware.refuse_nul",
+    "config.middleware.keep_out_of_caches",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",

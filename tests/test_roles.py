@@ -507,7 +507,10 @@ def asked(world: World, method: str, path: str, query: str = "") -> dict[str, st
     found = {}
     for actor in ACTORS:
         with transaction.atomic():
-            found[actor] = outcome(getattr(world.client_of(actor), method)(path + query))
+            response = getattr(world.client_of(actor), method)(path + query)
+            # Whoever comes to the same desk next finds nothing in its browser.
+            assert actor == "anonymous" or "no-store" in response["Cache-Control"]
+            found[actor] = outcome(response)
             transaction.set_rollback(True)
     return found
 
