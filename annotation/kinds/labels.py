@@ -78,7 +78,12 @@ class Labels(Choice):
             (mark, [(letter, text) for letter, text, its in shown["options"] if its == mark])
             for mark in ("missed", "extra", "right")
         )
-        return {**shown, "told": [(mark, options) for mark, options in told if options]}
+        none = {(True, True): "right", (True, False): "missed", (False, True): "extra"}
+        return {
+            **shown,
+            "told": [(mark, options) for mark, options in told if options],
+            "none": none.get((reveal.nothing_to_find, reveal.found_nothing), ""),
+        }
 
     def as_text(self, answer: Texts) -> str:
         """A JSON list, as an import reads free text."""

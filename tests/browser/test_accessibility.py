@@ -222,7 +222,7 @@ def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kin
 
 
 # What is answered where it is no matter what.
-GIVEN = {Kind.CHOICE: "bad", Kind.NUMBER: "12"}
+GIVEN = {Kind.CHOICE: "bad", Kind.NUMBER: "12", Kind.LABELS: "bad"}
 
 # The focused element is ringed, and nothing covers it
 

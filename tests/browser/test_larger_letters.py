@@ -44,6 +44,9 @@ BROKEN = """() => {
 }"""
 
 
+GOLD = {Kind.CHOICE: "good", Kind.NUMBER: "1,130 kilometres", Kind.LABELS: "good"}
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("kind", Kind.values)
 def test_leave_the_text_its_room(
@@ -55,7 +58,7 @@ def test_leave_the_text_its_room(
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Page.enable")
-    gold = {Kind.CHOICE: "good", Kind.NUMBER: "1,130 kilometres"}.get(Kind(kind), "Marta Kovač")
+    gold = GOLD.get(Kind(kind), "Marta Kovač")
     text = Text(FERRY, question=ASKED, gold=[gold], candidates=NAMES)
     person = Person(page, live_server.url).start(running_batch_of(kind, training=[text]))
     faults = []

@@ -26,6 +26,7 @@ LONG_TEXTS = {
     Kind.SPANS: Text(LONG, gold=["Vienna", "Ulm"]),
     Kind.TEXT: Text(LONG, question="Where were boats built?", gold=["in Ulm"]),
     Kind.NUMBER: Text(LONG, question="How many countries?", gold=["10"]),
+    Kind.LABELS: Text(LONG, question="Which fit?", gold=["bad"]),
 }
 
 

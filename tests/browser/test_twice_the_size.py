@@ -22,6 +22,7 @@ GOLD = {
     Kind.TEXT: "Marta Kovač",
     Kind.CANDIDATE: "Marta Kovač",
     Kind.NUMBER: "1,130 kilometres",
+    Kind.LABELS: "good",
 }
 ARABIC = "تستغرق العبّارة من سبليت إلى فيس أكثر من ساعتين بقليل."
 # Of the two the one with the longer words.
