@@ -33,14 +33,15 @@ class Check:
     faults: Counter[str] = field(default_factory=Counter)
     first: list[str] = field(default_factory=list)
 
-    @property
-    def is_whole(self) -> bool:
-        return not self.faults
-
     def fault(self, kind: str, where: str) -> None:
         self.faults[kind] += 1
         if self.faults[kind] <= MOST_SHOWN:
             self.first.append(f"{where}: {kind}")
+
+    def in_words(self) -> list[str]:
+        lines = [f"These predictions have {self.faults.total()} faults:"]
+        lines += [f"  {count} × {kind}" for kind, count in self.faults.most_common()]
+        return [*lines, "The first of them:", *(f"  {line}" for line in self.first)]
 
 
 def check_predictions(
@@ -50,9 +51,8 @@ def check_predictions(
     tasks: Collection[str] = (),
     partial: bool = False,
 ) -> Check:
-    """All files together, against the episodes of the benchmark or of some of its tasks; in a
-    `partial` check an unanswered question is not a fault. Raises BadInput for a file that is not a
-    JSON object."""
+    """All files together; in a `partial` check an unanswered question is not a fault. Raises
+    BadInput for a file that is not a JSON object."""
     classes = _classes(benchmark, tasks)
     check = Check(questions=len(classes))
     for path in paths:

@@ -1,7 +1,7 @@
-"""What a command is about, by the names on its command line."""
+"""What a command is about, by the names on its command line; and where its document goes."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,11 @@ from scoring.prompts.prompting import Subject
 from scoring.runs.importing import choose_benchmark
 
 
-def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
-    if study:
-        chosen = find_study(study)
+def find_scope(options: Mapping[str, Any]) -> Scope:
+    if options["study"]:
+        chosen = find_study(options["study"])
         return Scope(chosen.benchmark, chosen)
-    return Scope(find(Benchmark, "name", benchmark or ""))
+    return Scope(find(Benchmark, "name", options["benchmark"]))
 
 
 def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -> None:
@@ -37,6 +37,20 @@ def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -
     parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
 
 
+def add_format(parser: ArgumentParser, formats: Collection[str], default: str = "csv") -> None:
+    parser.add_argument("--format", choices=list(formats), default=default)
+
+
+def add_output(parser: ArgumentParser) -> None:
+    parser.add_argument("--output", metavar="FILE", type=Path)
+
+
+def add_bundle(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("file", type=Path, help="the zip, or the unpacked folder")
+    add("--checksum", default="", metavar="HEX", help="the checksum that its authors published")
+
+
 def add_system(group: Any, *, protocol: str) -> None:
     """What is the same of all runs of a system."""
     group.add_argument("--citation", help="how to cite the system")
@@ -47,16 +61,14 @@ def add_system(group: Any, *, protocol: str) -> None:
 
 def add_subject(parser: ArgumentParser) -> None:
     """Which batches a model is shown."""
-    group = parser.add_argument_group("what is asked")
-    group.add_argument("--benchmark", default="", help="needed if there are several")
-    group.add_argument("--study", default="", metavar="SLUG", help="as its people saw it")
-    group.add_argument("--task", nargs="+", default=[], metavar="SLUG", help="default: all")
-    group.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
-    group.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
-    group.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
-    group.add_argument(
-        "--limit", type=int, metavar="N", help="the first N examples of each set: partial runs"
-    )
+    add = parser.add_argument_group("what is asked").add_argument
+    add("--benchmark", default="", help="needed if there are several")
+    add("--study", default="", metavar="SLUG", help="as its people saw it")
+    add("--task", nargs="+", default=[], metavar="SLUG", help="default: all")
+    add("--shots", type=int, nargs="+", default=[], metavar="K")
+    add("--splits", type=int, nargs="+", default=[], metavar="S")
+    add("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
+    add("--limit", type=int, metavar="N", help="the first N examples of each set: partial runs")
 
 
 def find_subject(options: Mapping[str, Any]) -> Subject:

@@ -1,5 +1,3 @@
-"""Check FLEX predictions, and merge partial files of them."""
-
 import json
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.management.arguments import RefusingCommand
-from scoring.episodes.checking import Check, check_predictions
+from scoring.episodes.checking import check_predictions
 from scoring.management.arguments import writing
 from scoring.runs.importing import choose_benchmark
 
@@ -21,38 +19,25 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-        parser.add_argument("--benchmark", default="", help="needed if there are several")
-        parser.add_argument(
-            "--task", action="append", default=[], help="only these; may be given several times"
-        )
-        parser.add_argument("--merge", type=Path, metavar="FILE", help="write the merged file here")
-        parser.add_argument(
-            "--partial", action="store_true", help="do not count unanswered questions as faults"
-        )
+        add = parser.add_argument
+        add("paths", nargs="+", type=Path, metavar="FILE")
+        add("--benchmark", default="", help="needed if there are several")
+        add("--task", action="append", default=[], help="only these; may be given several times")
+        add("--merge", type=Path, metavar="FILE", help="write the merged file here")
+        add("--partial", action="store_true", help="do not count unanswered questions as faults")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = choose_benchmark(options["benchmark"])
         check = check_predictions(
             options["paths"],
-            benchmark=benchmark,
+            benchmark=choose_benchmark(options["benchmark"]),
             tasks=options["task"],
             partial=options["partial"],
         )
         self.stdout.write(f"{len(check.predictions)} of {check.questions} questions are answered")
-        if not check.is_whole:
-            raise CommandError(_in_words(check))
-        if options["merge"]:
-            self._write(check, options["merge"])
-
-    def _write(self, check: Check, path: Path) -> None:
-        # Never over an existing file: it may be one of those being merged.
-        with writing(path), path.open("x", encoding="utf-8") as file:
-            json.dump(check.predictions, file)
-        self.stderr.write(f"Written: {path}")
-
-
-def _in_words(check: Check) -> str:
-    lines = [f"These predictions have {check.faults.total()} faults:"]
-    lines += [f"  {count} × {kind}" for kind, count in check.faults.most_common()]
-    return "\n".join([*lines, "The first of them:", *(f"  {line}" for line in check.first)])
+        if check.faults:
+            raise CommandError("\n".join(check.in_words()))
+        if path := options["merge"]:
+            # Never over an existing file: it may be one of those being merged.
+            with writing(path), path.open("x", encoding="utf-8") as file:
+                json.dump(check.predictions, file)
+            self.stderr.write(f"Written: {path}")

@@ -1,5 +1,3 @@
-"""Pack a study for readers elsewhere."""
-
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +19,9 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--output", required=True, metavar="FILE", type=Path)
-        parser.add_argument(
-            "--texts", action="store_true", help="with the texts of examples and descriptions"
-        )
+        add = parser.add_argument
+        add("--output", required=True, metavar="FILE", type=Path)
+        add("--texts", action="store_true", help="with the texts of examples and descriptions")
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         file: Path = options["output"]

@@ -1,5 +1,4 @@
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,8 +9,20 @@ from scoring.cells.scope import RUNS, Choices
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
-from scoring.management.arguments import add_scope, find_scope, put_document
+from scoring.management.arguments import (
+    add_format,
+    add_output,
+    add_scope,
+    find_scope,
+    put_document,
+)
 from scoring.tables import documents
+
+# Fields of the choices, besides the shots.
+CHOSEN = (
+    *("references", "estimand", "shot_sets", "simulated", "with_excluded", "runs"),
+    *("gold_version", "items", "by"),
+)
 
 
 class Command(BaseCommand):
@@ -23,56 +34,42 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_scope(parser)
-        parser.add_argument("--format", choices=list(FORMATS), default="csv")
-        parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
-        parser.add_argument(
+        add_format(parser, FORMATS)
+        add = parser.add_argument
+        add("--estimand", choices=ESTIMANDS, default="new_items")
+        add(
             "--shot-sets",
             choices=SHOT_SETS,
             default="these",
             help="whether people's intervals are for these shot sets, or for new ones as well "
             "(three splits or more)",
         )
-        parser.add_argument(
-            "--shots",
-            nargs="+",
-            default=[],
-            help="only these, such as 0 10 30, few (episodes with training) or all",
-        )
-        parser.add_argument(
+        shots = "only these, such as 0 10 30, few (episodes with training) or all"
+        add("--shots", nargs="+", default=[], help=shots)
+        add(
             "--runs",
             choices=RUNS,
             default="matched",
             help="of a study: systems on its people's items and shot sets, or on all that they "
             "ran on, without verdicts",
         )
-        parser.add_argument(
-            "--gold-version",
-            type=int,
-            help="score against this version of the gold, not the latest",
-        )
-        parser.add_argument(
-            "--items",
-            default="",
-            metavar="NAME=VALUE",
-            help="only the items of this group, such as error_type=OK",
-        )
-        parser.add_argument(
-            "--by", default="", metavar="NAME", help="with rows for every group of this name"
-        )
-        parser.add_argument(
+        version = "score against this version of the gold, not the latest"
+        add("--gold-version", type=int, help=version)
+        group = "only the items of this group, such as error_type=OK"
+        add("--items", default="", metavar="NAME=VALUE", help=group)
+        add("--by", default="", metavar="NAME", help="with rows for every group of this name")
+        add(
             "--table",
             choices=["comparison", *TABLES],
             default="comparison",
             help="a table of the analysis, computed afresh, instead of the comparison itself",
         )
-        parser.add_argument("--output", metavar="FILE", type=Path)
+        add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope = find_scope(study=options["study"], benchmark=options["benchmark"])
+        scope = find_scope(options)
         try:
-            names = ("references", "estimand", "shot_sets", "simulated", "with_excluded", "runs")
-            more = ("gold_version", "items", "by")
-            chosen = {name: options[name] for name in (*names, *more)}
+            chosen = {name: options[name] for name in CHOSEN}
             choices = Choices(shots=tuple(options["shots"]), **chosen)
         except ValueError as error:
             raise CommandError(str(error)) from error

@@ -1,18 +1,14 @@
-"""Print the board of a benchmark of episodes."""
-
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from annotation.management.arguments import RefusingCommand
-from scoring.episodes.board import episode_board, paired_tests
-from scoring.episodes.tables import NAMES, episode_tables
-from scoring.management.arguments import put_document
+from scoring.episodes.tables import NAMES, export_board
+from scoring.management.arguments import add_format, add_output, put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
-from scoring.tables.documents import ALL, FORMATS, chosen
+from scoring.tables.documents import ALL, FORMATS
 
 
 class Command(RefusingCommand):
@@ -23,28 +19,22 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--benchmark", default="", help="needed if there are several")
-        parser.add_argument("--sheet", choices=[*NAMES, ALL], default="board")
-        parser.add_argument("--format", choices=list(FORMATS), default="csv")
-        parser.add_argument("--protocol", choices=ProtocolTag.values, default="")
-        parser.add_argument(
-            "--simulated", action="store_true", help="include lines of simulated annotators"
-        )
-        parser.add_argument("--output", type=Path, metavar="FILE")
+        add = parser.add_argument
+        add("--benchmark", default="", help="needed if there are several")
+        add("--sheet", choices=[*NAMES, ALL], default="board")
+        add_format(parser, FORMATS)
+        add("--protocol", choices=ProtocolTag.values, default="")
+        add("--simulated", action="store_true", help="include lines of simulated annotators")
+        add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = choose_benchmark(options["benchmark"])
-        board = episode_board(
-            benchmark,
-            protocol=options["protocol"],
-            for_researchers=True,
-            simulated=options["simulated"],
-            sees_gold=True,
-        )
-        if not board.settings:
-            raise CommandError(f"The benchmark {benchmark.name} has no episodes.")
-        tables = episode_tables(board, paired_tests(board))
-        wanted = chosen(tables, options["sheet"], options["format"])
-        if not wanted:
+        sheet, form = options["sheet"], options["format"]
+        if sheet == ALL and not FORMATS[form].several:
             raise CommandError("A CSV file holds one table: name it with --sheet.")
-        put_document(self, FORMATS[options["format"]].write(wanted), options["output"])
+        seen = {name: options[name] for name in ("protocol", "simulated")}
+        seen |= {"for_researchers": True, "sees_gold": True}
+        document = export_board(benchmark, sheet, form, seen)
+        if document is None:
+            raise CommandError(f"The benchmark {benchmark.name} has no episodes.")
+        put_document(self, document, options["output"])

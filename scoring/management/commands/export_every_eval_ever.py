@@ -18,16 +18,14 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_scope(
-            parser, study="its people, and the runs on its tasks", benchmark="all people and runs"
-        )
-        parser.add_argument(
-            "--organization", default="unknown", metavar="NAME", help="who provides the data"
-        )
-        parser.add_argument("--output", metavar="FOLDER", type=Path)
+        people = "its people, and the runs on its tasks"
+        add_scope(parser, study=people, benchmark="all people and runs")
+        add = parser.add_argument
+        add("--organization", default="unknown", metavar="NAME", help="who provides the data")
+        add("--output", metavar="FOLDER", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope = find_scope(study=options["study"], benchmark=options["benchmark"])
+        scope = find_scope(options)
         names = ("references", "simulated", "with_excluded")
         choices = Choices(**{name: options[name] for name in names})
         count = 0

@@ -1,11 +1,10 @@
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import StudyCommand
 from annotation.models import Study
-from scoring.management.arguments import put_document
+from scoring.management.arguments import add_format, add_output, put_document
 from scoring.report.preregistration import FORMATS, export_preregistration
 
 
@@ -19,8 +18,8 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", choices=list(FORMATS), default="markdown")
-        parser.add_argument("--output", metavar="FILE", type=Path)
+        add_format(parser, FORMATS, "markdown")
+        add_output(parser)
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         document = export_preregistration(study, options["format"])

@@ -1,5 +1,3 @@
-"""Print prompts of a task's batches, so that a model sees what people saw."""
-
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -7,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import RefusingCommand
-from scoring.management.arguments import find_subject, put_lines
+from scoring.management.arguments import add_format, add_output, find_subject, put_lines
 from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 
@@ -21,28 +19,19 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--benchmark", default="", help="needed if there are several")
-        parser.add_argument("--task", default="", help="needed if there are several")
-        parser.add_argument(
-            "--study", default="", metavar="SLUG", help="as the people of this study saw it"
-        )
-        parser.add_argument("--format", choices=NAMES, default="icl")
-        parser.add_argument(
-            "--templates",
-            type=Path,
-            metavar="FILE",
-            help="question, joining and labels of each task, for the format unifew",
-        )
-        parser.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
-        parser.add_argument("--split", type=int, nargs="+", default=[], metavar="N")
-        parser.add_argument("--episode", type=int, nargs="+", default=[], metavar="N")
-        parser.add_argument(
-            "--seed",
-            type=int,
-            default=0,
-            help="for the order of the training examples, stored in every line",
-        )
-        parser.add_argument("--output", type=Path, metavar="FILE")
+        add = parser.add_argument
+        add("--benchmark", default="", help="needed if there are several")
+        add("--task", default="", help="needed if there are several")
+        add("--study", default="", metavar="SLUG", help="as the people of this study saw it")
+        add_format(parser, NAMES, "icl")
+        wording = "question, joining and labels of each task, for the format unifew"
+        add("--templates", type=Path, metavar="FILE", help=wording)
+        add("--shots", type=int, nargs="+", default=[], metavar="K")
+        add("--split", type=int, nargs="+", default=[], metavar="N")
+        add("--episode", type=int, nargs="+", default=[], metavar="N")
+        order = "for the order of the training examples, stored in every line"
+        add("--seed", type=int, default=0, help=order)
+        add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         put_lines(self, _lines(options), options["output"])

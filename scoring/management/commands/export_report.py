@@ -1,11 +1,10 @@
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import StudyCommand
 from annotation.models import Study
-from scoring.management.arguments import put_document
+from scoring.management.arguments import add_format, add_output, put_document
 from scoring.report.documents import FORMATS, PARTS, report_on
 
 
@@ -19,9 +18,9 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", choices=list(FORMATS), default="text")
+        add_format(parser, FORMATS, "text")
         parser.add_argument("--part", choices=PARTS, help="without it, both")
-        parser.add_argument("--output", metavar="FILE", type=Path)
+        add_output(parser)
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         parts = [options["part"]] if options["part"] else PARTS

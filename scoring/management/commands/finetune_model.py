@@ -1,9 +1,8 @@
-"""Tune a model on each shot set or episode, ask it the test, and store what it answers as runs."""
-
 import json
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from scoring.tuning.settings import HEADS, OPTIONS
 from scoring.tuning.tuning import LIMIT, Plan, Step, steps, tune, tuned_models
 
 METHODS = (Method.FT, Method.PT)
+as_json = partial(json.dumps, ensure_ascii=False)
 
 
 class Command(RefusingCommand):
@@ -34,45 +34,35 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="FOLDER", help="weights, config and tokenizer")
-        parser.add_argument(
-            "--checkpoint", type=Path, metavar="FILE", help="weights to load over those of FOLDER"
+        add = parser.add_argument
+        add("folder", metavar="FOLDER", help="weights, config and tokenizer")
+        add("--checkpoint", type=Path, metavar="FILE", help="weights to load over those of FOLDER")
+        add("--method", choices=METHODS, default=Method.FT)
+        texts = (
+            "for text-to-text models: as people see an example (pairs, the default), "
+            "question and text alone (clues), or UniFew's questions (unifew, with --templates)"
         )
-        parser.add_argument("--method", choices=METHODS, default=Method.FT)
-        parser.add_argument(
-            "--format",
-            choices=NAMES_BY_EXAMPLE,
-            default="",
-            help="for text-to-text models: as people see an example (pairs, the default), "
-            "question and text alone (clues), or UniFew's questions (unifew, with --templates)",
+        add("--format", choices=NAMES_BY_EXAMPLE, default="", help=texts)
+        wording = "wording of each task for --format unifew, or patterns and words for --method PT"
+        add("--templates", type=Path, metavar="FILE", help=wording)
+        head = (
+            "of an encoder: those that CLUES describes (clues, the default), or BIO tags for "
+            "pieces of the text (bio), which the system's name then says"
         )
-        parser.add_argument(
-            "--templates",
-            type=Path,
-            metavar="FILE",
-            help="wording of each task for --format unifew, or patterns and words for --method PT",
-        )
-        parser.add_argument(
-            "--head",
-            choices=HEADS,
-            default="",
-            help="of an encoder: those that CLUES describes (clues, the default), or BIO tags for "
-            "pieces of the text (bio), which the system's name then says",
-        )
-        parser.add_argument("--device", default="auto", help="such as cpu or cuda (default: auto)")
-        parser.add_argument(
-            "--validation-split",
-            type=int,
-            metavar="N",
-            help="choose the epoch by the loss on this split; the system's name says so",
-        )
-        parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
-        parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="also write the predictions there"
-        )
+        add("--head", choices=HEADS, default="", help=head)
+        add("--device", default="auto", help="such as cpu or cuda (default: auto)")
+        split = "choose the epoch by the loss on this split; the system's name says so"
+        add("--validation-split", type=int, metavar="N", help=split)
+        add("--dry-run", action="store_true", help="only show what would be done")
+        add("--output", type=Path, metavar="FILE", help="also write the predictions there")
         add_subject(parser)
-        _add_run(parser)
-        _add_settings(parser)
+        runs = parser.add_argument_group("about the runs")
+        runs.add_argument("--system", default="", help="default: the folder's name")
+        runs.add_argument("--parameters", default="", help="such as 110M; default: counted")
+        add_system(runs, protocol="how it was prepared before; may be given several times")
+        settings = parser.add_argument_group("settings, by default those of the papers")
+        for name, option in OPTIONS.items():
+            settings.add_argument(f"--{name.replace('_', '-')}", **option)
         add_owner(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -82,12 +72,12 @@ class Command(RefusingCommand):
         if not options["dry_run"]:
             runs = list(self._runs(plan, todo))
             if options["output"] is not None:
-                put_lines(self, _predictions(runs), options["output"])
+                lines = chain.from_iterable(map(predictions_of, runs))
+                put_lines(self, map(as_json, lines), options["output"])
 
     def _show(self, plan: Plan, todo: list[Step]) -> None:
-        model: Any = plan.model
-        self.stdout.write(f"Model: {plan.source_name}, on {model.source.device}")
-        self.stdout.write(f"Settings: {model.settings.in_words()}")
+        self.stdout.write(f"Model: {plan.source_name}, on {plan.model.source.device}")
+        self.stdout.write(f"Settings: {plan.model.settings.in_words()}")
         left_out = Counter(
             f"{step.fields['task']}: {step.left_out}" for step in todo if step.left_out
         )
@@ -132,45 +122,21 @@ def _named(step: Step) -> str:
     return f"{fields['task']}, {shots_label(fields['shots'])} shots{split}"
 
 
-def _predictions(runs: list[Run]) -> Iterator[str]:
-    """As `import_runs` reads them."""
-    for line in chain.from_iterable(map(predictions_of, runs)):
-        yield json.dumps(line, ensure_ascii=False)
-
-
-def _add_run(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("about the runs")
-    group.add_argument("--system", default="", help="default: the folder's name")
-    group.add_argument("--parameters", default="", help="such as 110M; default: counted")
-    add_system(group, protocol="how it was prepared before; may be given several times")
-
-
-def _add_settings(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("settings, by default those of the papers")
-    for name, option in OPTIONS.items():
-        group.add_argument(f"--{name.replace('_', '-')}", **option)
-
-
 def _plan(options: dict[str, Any]) -> Plan:
     model = tuned_models().tuned_model(options)
+    limit, split = options["limit"], options["validation_split"]
+    said = {
+        "system": model.named(options["system"] or Path(options["folder"]).resolve().name),
+        "parameters": options["parameters"] or model.source.parameters,
+        **{name: options[name] for name in ("method", "citation", "url", "protocol")},
+    }
     return Plan(
         subject=find_subject(options),
-        limit=options["limit"],
+        limit=limit,
         model=model,
-        fields=run_fields(
-            {
-                "system": model.named(options["system"] or Path(options["folder"]).resolve().name),
-                "method": options["method"],
-                "parameters": options["parameters"] or model.source.parameters,
-                **{name: options[name] for name in ("citation", "url", "protocol")},
-            }
-        ),
-        tuning={
-            **model.as_plain(),
-            "validation_split": options["validation_split"],
-            LIMIT: options["limit"],
-        },
-        validation_split=options["validation_split"],
+        fields=run_fields(said),
+        tuning={**model.as_plain(), "validation_split": split, LIMIT: limit},
+        validation_split=split,
         source_name=options["folder"],
         owner=find_owner(options["owner"]),
     )

@@ -1,12 +1,10 @@
-"""Show another group's study."""
-
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.bundle.packing import import_bundle
+from scoring.management.arguments import add_bundle
 
 
 class Command(RefusingCommand):
@@ -16,10 +14,7 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="the zip, or the unpacked folder")
-        parser.add_argument(
-            "--checksum", default="", metavar="HEX", help="the checksum that its authors published"
-        )
+        add_bundle(parser)
         add_owner(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,5 +1,3 @@
-"""Import predictions or reported scores, and print what matched and what did not."""
-
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,41 +29,25 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="a file, or a folder of files")
-        parser.add_argument("--benchmark", help="needed if there are several and none is named")
+        add = parser.add_argument
+        add("path", type=Path, help="a file, or a folder of files")
+        add("--benchmark", help="needed if there are several and none is named")
         add_owner(parser)
         _add_run_arguments(parser)
-        parser.add_argument(
-            "--filter",
-            default="",
-            metavar="NAME",
-            help="which filter, scorer or evaluation to use, if a file has several",
+        several = "which filter, scorer or evaluation to use, if a file has several"
+        add("--filter", default="", metavar="NAME", help=several)
+        add("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
+        pieces = "cuts free text into pieces (default: a JSON list, or one piece per line)"
+        add("--separator", default="", help=pieces)
+        none = "the word that stands for no answer in free text"
+        add("--none", default="", metavar="WORD", help=none)
+        labels = "what label numbers mean, from 0, in MT-DNN's files"
+        add("--labels", nargs="+", default=[], metavar="LABEL", help=labels)
+        again = (
+            "store a run even if the system has given exactly its answers before, with other "
+            "shots or another split"
         )
-        parser.add_argument("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
-        parser.add_argument(
-            "--separator",
-            default="",
-            help="cuts free text into pieces (default: a JSON list, or one piece per line)",
-        )
-        parser.add_argument(
-            "--none",
-            default="",
-            metavar="WORD",
-            help="the word that stands for no answer in free text",
-        )
-        parser.add_argument(
-            "--labels",
-            nargs="+",
-            default=[],
-            metavar="LABEL",
-            help="what label numbers mean, from 0, in MT-DNN's files",
-        )
-        parser.add_argument(
-            "--same-answers",
-            action="store_true",
-            help="store a run even if the system has given exactly its answers before, with other "
-            "shots or another split",
-        )
+        add("--same-answers", action="store_true", help=again)
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = []
@@ -94,15 +76,16 @@ class Command(RefusingCommand):
 
 def _add_run_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("about the run")
-    group.add_argument("--task", help="the task's slug, such as conll03")
-    group.add_argument("--system", help="such as BERT-Base")
-    group.add_argument("--method", choices=Method.values)
-    group.add_argument("--parameters", help="such as 110M")
-    group.add_argument("--shots", help="a number, or all for fully supervised")
-    group.add_argument("--split", help="a number")
-    group.add_argument("--episode", help="a number")
-    group.add_argument("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
-    group.add_argument("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
+    add = group.add_argument
+    add("--task", help="the task's slug, such as conll03")
+    add("--system", help="such as BERT-Base")
+    add("--method", choices=Method.values)
+    add("--parameters", help="such as 110M")
+    add("--shots", help="a number, or all for fully supervised")
+    add("--split", help="a number")
+    add("--episode", help="a number")
+    add("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
+    add("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
     add_system(group, protocol="may be given several times")
 
 

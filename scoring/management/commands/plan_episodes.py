@@ -1,5 +1,3 @@
-"""Plan how many episodes and examples a benchmark should have, by simulation."""
-
 import csv
 import json
 import time
@@ -13,11 +11,7 @@ from django.utils import timezone
 from annotation.jobs import queue
 from annotation.management.arguments import RefusingCommand
 from annotation.models import JobState
-from scoring.core.sample_size import (
-    PUBLISHED_ACCURACIES,
-    PUBLISHED_EPISODES,
-    PUBLISHED_HOURS,
-)
+from scoring.core.sample_size import PUBLISHED_ACCURACIES, PUBLISHED_EPISODES, PUBLISHED_HOURS
 from scoring.episodes.grids import (
     GridPoint,
     Row,
@@ -43,36 +37,28 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--accuracy", type=float, nargs="+", default=PUBLISHED_ACCURACIES, metavar="A"
-        )
-        parser.add_argument(
-            "--episodes", type=int, nargs="+", default=PUBLISHED_EPISODES, metavar="E"
-        )
+        add = parser.add_argument
+        add("--accuracy", type=float, nargs="+", default=PUBLISHED_ACCURACIES, metavar="A")
+        add("--episodes", type=int, nargs="+", default=PUBLISHED_EPISODES, metavar="E")
         size = parser.add_mutually_exclusive_group()
-        size.add_argument(
-            "--hours",
-            type=float,
-            nargs="+",
-            default=PUBLISHED_HOURS,
-            help="compute budgets, turned into examples by FLEX's cost model",
-        )
+        budgets = "compute budgets, turned into examples by FLEX's cost model"
+        size.add_argument("--hours", type=float, nargs="+", default=PUBLISHED_HOURS, help=budgets)
         size.add_argument("--examples", type=int, nargs="+", help="test examples per episode")
-        parser.add_argument("--replicates", type=int, default=1000)
-        parser.add_argument("--resamples", type=int, default=1000)
-        parser.add_argument("--target", choices=["nominal", "clipped"], default="nominal")
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--workers", type=int, help="threads (default: one per processor)")
-        parser.add_argument(
-            "--distribute",
-            type=int,
-            metavar="PARTS",
-            help="cut the grid into this many jobs for all Celery workers, and work on them too",
-        )
-        parser.add_argument("--format", choices=["csv", "json"], default="csv")
+        add("--replicates", type=int, default=1000)
+        add("--resamples", type=int, default=1000)
+        add("--target", choices=["nominal", "clipped"], default="nominal")
+        add("--seed", type=int, default=0)
+        add("--workers", type=int, help="threads (default: one per processor)")
+        parts = "cut the grid into this many jobs for all Celery workers, and work on them too"
+        add("--distribute", type=int, metavar="PARTS", help=parts)
+        add("--format", choices=["csv", "json"], default="csv")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        points = _points(options)
+        grid = options["episodes"], options["accuracy"]
+        if options["examples"]:
+            points = points_of(options["examples"], *grid)
+        else:
+            points = points_within(options["hours"], *grid)
         if not points:
             raise CommandError(
                 "These budgets do not pay for a single test example: raise the hours."
@@ -107,9 +93,3 @@ class Command(RefusingCommand):
         writer = csv.DictWriter(self.stdout, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def _points(options: dict[str, Any]) -> list[GridPoint]:
-    if options["examples"]:
-        return points_of(options["examples"], options["episodes"], options["accuracy"])
-    return points_within(options["hours"], options["episodes"], options["accuracy"])

@@ -1,5 +1,3 @@
-"""Plan how many people on how many items a study should have."""
-
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
@@ -54,41 +52,26 @@ class Command(RefusingCommand):
         for name, what in FIELDS.items():
             whole = isinstance(getattr(Assumptions(), name), int)
             parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
-        parser.add_argument(
-            "--mean", type=float, metavar="PERCENT", help="what people score on average"
-        )
-        parser.add_argument("--currency", help="of the rate and the budget (default: the pilot's)")
-        parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
-        pilot = parser.add_argument_group("a pilot")
-        pilot.add_argument(
-            "--study", metavar="SLUG", help="take whatever is not given from this study"
-        )
-        pilot.add_argument("--task", default="", metavar="TASK", help="which of its tasks")
-        pilot.add_argument(
-            "--pilot-shots", type=int, metavar="K", help="which of its shots, if it has several"
-        )
-        pilot.add_argument(
-            "--simulated", action="store_true", help="use its simulated annotators, to try this out"
-        )
-        contrast = parser.add_argument_group("a system to compare with")
+        add = parser.add_argument
+        add("--mean", type=float, metavar="PERCENT", help="what people score on average")
+        add("--currency", help="of the rate and the budget (default: the pilot's)")
+        add("--estimand", choices=ESTIMANDS, default="new_items")
+        pilot = parser.add_argument_group("a pilot").add_argument
+        pilot("--study", metavar="SLUG", help="take whatever is not given from this study")
+        pilot("--task", default="", metavar="TASK", help="which of its tasks")
+        pilot("--pilot-shots", type=int, metavar="K", help="which of its shots, if it has several")
+        simulated = "use its simulated annotators, to try this out"
+        pilot("--simulated", action="store_true", help=simulated)
+        contrast = parser.add_argument_group("a system to compare with").add_argument
         for name, (what, is_points) in OF_SYSTEM.items():
-            whole = name in ("runs", "comparisons")
-            contrast.add_argument(
-                _option(name),
-                type=int if whole else float,
-                metavar="POINTS" if is_points else None,
-                help=what,
-            )
-        check = parser.add_argument_group("for the check by simulation")
-        check.add_argument(
-            "--min-coverage",
-            type=float,
-            default=LEAST_COVERAGE,
-            help="how often the interval must cover the truth (default: %(default)s)",
-        )
-        check.add_argument("--no-simulation", action="store_true", help="the formula alone")
-        check.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+            kind = int if name in ("runs", "comparisons") else float
+            contrast(_option(name), type=kind, metavar="POINTS" if is_points else None, help=what)
+        check = parser.add_argument_group("for the check by simulation").add_argument
+        coverage = "how often the interval must cover the truth (default: %(default)s)"
+        check("--min-coverage", type=float, default=LEAST_COVERAGE, help=coverage)
+        check("--no-simulation", action="store_true", help="the formula alone")
+        check("--seed", type=int, default=0)
+        add("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = _pilot(options)

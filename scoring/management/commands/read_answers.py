@@ -1,5 +1,3 @@
-"""Make predictions from a model's answers to exported prompts."""
-
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator

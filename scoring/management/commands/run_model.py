@@ -1,5 +1,3 @@
-"""Ask a model what people were asked, and store its answers as runs."""
-
 import signal
 from argparse import ArgumentParser
 from pathlib import Path
@@ -39,18 +37,12 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "model", help="as Inspect names it (openai/…), or as the endpoint of --base-url does"
-        )
-        parser.add_argument("--format", choices=FORMATS, default="icl")
-        parser.add_argument(
-            "--templates", type=Path, metavar="FILE", help="UniFew's wording, for --format unifew"
-        )
-        parser.add_argument(
-            "--dry-run",
-            action="store_true",
-            help="print the first prompts, how many, tokens and cost; ask and store nothing",
-        )
+        add = parser.add_argument
+        add("model", help="as Inspect names it (openai/…), or as the endpoint of --base-url does")
+        add("--format", choices=FORMATS, default="icl")
+        add("--templates", type=Path, metavar="FILE", help="UniFew's wording, for --format unifew")
+        dry = "print the first prompts, how many, tokens and cost; ask and store nothing"
+        add("--dry-run", action="store_true", help=dry)
         add_owner(parser)
         add_subject(parser)
         _add_model_arguments(parser)
@@ -80,11 +72,8 @@ class Command(RefusingCommand):
 
     def _show(self, sentences: list[str], first: dict[str, Line]) -> None:
         for task, line in first.items():
-            self.stdout.write(f"--- the first prompt of {task}, {line['id']}")
-            self.stdout.write(as_text(line))
-        self.stdout.write("---")
-        for sentence in sentences:
-            self.stdout.write(sentence)
+            self.stdout.write(f"--- the first prompt of {task}, {line['id']}\n{as_text(line)}")
+        self.stdout.write("\n".join(["---", *sentences]))
 
     def _report(self, tally: Tally, settings: ModelSettings) -> None:
         for imported in tally.runs:
@@ -108,22 +97,13 @@ def _what_failed(tally: Tally) -> list[str]:
 
 
 def _add_model_arguments(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("about the model")
-    group.add_argument("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
-    group.add_argument(
-        "--completions",
-        action="store_true",
-        help="with --base-url: the prompt as it is, without a chat template, as base models take",
-    )
+    add = parser.add_argument_group("about the model").add_argument
+    add("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
+    plain = "with --base-url: the prompt as it is, without a chat template, as base models take"
+    add("--completions", action="store_true", help=plain)
     for name, about in NUMBERS.items():
         default = getattr(ModelSettings, name)
-        option = f"--{name.replace('_', '-')}"
-        group.add_argument(option, type=type(default), default=default, help=about)
-    group.add_argument("--cache", action="store_true", help="use Inspect's cache of answers")
-    group.add_argument(
-        "--prices",
-        type=float,
-        nargs=2,
-        metavar=("READ", "WRITTEN"),
-        help="USD for a million tokens of each",
-    )
+        add(f"--{name.replace('_', '-')}", type=type(default), default=default, help=about)
+    add("--cache", action="store_true", help="use Inspect's cache of answers")
+    prices = "USD for a million tokens of each"
+    add("--prices", type=float, nargs=2, metavar=("READ", "WRITTEN"), help=prices)

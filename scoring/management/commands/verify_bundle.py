@@ -1,11 +1,9 @@
-"""Check a study bundle."""
-
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import RefusingCommand
 from scoring.bundle.packing import verify_bundle
+from scoring.management.arguments import add_bundle
 
 
 class Command(RefusingCommand):
@@ -15,10 +13,7 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="the zip, or the unpacked folder")
-        parser.add_argument(
-            "--checksum", default="", metavar="HEX", help="the checksum that its authors published"
-        )
+        add_bundle(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         checked = verify_bundle(options["file"], checksum=options["checksum"])
