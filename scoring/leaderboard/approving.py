@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from annotation.models import Benchmark, Study, StudyState
-from annotation.models.errors import Refusal
+from annotation.models.errors import NotReady
 from scoring.models import BoardDecision, Run, Standing
 from scoring.models.run import RunQuerySet, by_researchers
 
@@ -27,10 +27,6 @@ OF_STANDING: dict[str, Q] = {
     Standing.BY_RESEARCHERS: UNDECIDED & BY_RESEARCHERS,
     Standing.KEPT_OFF: ~UNDECIDED & ~APPROVED,
 }
-
-
-class NotComplete(Refusal):
-    """A run that still accepts predictions is not yet what would be approved."""
 
 
 def standing_runs(benchmark: Benchmark) -> RunQuerySet:
@@ -55,10 +51,10 @@ def running_studies(benchmark: Benchmark) -> QuerySet[Study]:
 
 
 def decide_runs(runs: Iterable[Run], *, stands: bool, author: User, at: datetime) -> int:
-    """Approve these runs, or keep them off; all of them or none. The latest decision holds."""
+    """All of them or none. The latest decision holds."""
     chosen = list(runs)
     if any(not run.is_complete for run in chosen):
-        raise NotComplete(
+        raise NotReady(
             "No decision can be made about a run that is still being uploaded: choose complete "
             "ones."
         )

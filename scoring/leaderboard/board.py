@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from annotation.models import Benchmark, ItemSet, Role
 from annotation.models.benchmark import names_of
@@ -17,14 +18,10 @@ from scoring.leaderboard.rules import Entry, Ranking, on_task, over_tasks
 @dataclass(frozen=True)
 class TaskBoard:
     task: str
-    references: str
-    normalisation: str | None
+    # Empty where nothing says under which policy.
+    scored_under: str
     shots: tuple[str, ...]
     rankings: tuple[Ranking, ...]
-
-    @property
-    def scored_under(self) -> str:
-        return scored_under(self.references, self.normalisation)
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,12 @@ class Board:
 
     @property
     def names_not_imported(self) -> list[str]:
-        return [name for _task, name in self.named(self.not_imported)]
+        return list(map(self.name, self.not_imported))
 
     @property
     def entries(self) -> list[Entry]:
         """Everybody who appears in any of the tables."""
-        rankings = [*self.over_tasks]
-        rankings += [ranking for board in self.by_task for ranking in board.rankings]
+        rankings = chain(self.over_tasks, *(board.rankings for board in self.by_task))
         return list({id(ranking.entry): ranking.entry for ranking in rankings}.values())
 
 
@@ -83,7 +79,10 @@ def place_all(
     policies = first_policies(published) | {
         slug: reader.policy(task) for slug, task in imported.items()
     }
-    normalisations = {slug: task.normalisation for slug, task in imported.items()}
+    under = {
+        slug: scored_under(policy, imported[slug].normalisation if slug in imported else None)
+        for slug, policy in policies.items()
+    }
     entries = [
         entry
         for entry in kept_entries(benchmark, reader, list(imported.values()), policies)
@@ -105,10 +104,7 @@ def place_all(
         chosen=chosen,
         not_imported=tuple(slug for slug in known if slug not in imported),
         over_tasks=tuple(over_tasks(entries, over, in_full=sees_gold)),
-        by_task=tuple(
-            _task_board(entries, slug, policies.get(slug, ""), normalisations.get(slug))
-            for slug in chosen
-        ),
+        by_task=tuple(_task_board(entries, slug, under.get(slug, "")) for slug in chosen),
         names=names,
     )
 
@@ -123,10 +119,7 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
     return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})
 
 
-def _task_board(
-    entries: Sequence[Entry], task: str, references: str, normalisation: str | None
-) -> TaskBoard:
+def _task_board(entries: Sequence[Entry], task: str, under: str) -> TaskBoard:
     there = {str(row.shots) for entry in entries for row in entry.rows if row.task == task}
     shots = tuple(each for each in SHOWN if each in there)
-    rankings = tuple(on_task(entries, task))
-    return TaskBoard(task, references, normalisation, shots, rankings)
+    return TaskBoard(task, under, shots, tuple(on_task(entries, task)))

@@ -47,7 +47,9 @@ def gather_entries(
 
 def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
     """One entry for each system of each submitter: nobody adds to another's line."""
-    submitters = _submitters(benchmark)
+    runs = standing_runs(benchmark).with_standing()
+    # By standing run, who submitted it; None for what researchers stored.
+    submitters = {run.pk: None if run.is_by_researchers else run.owner_id for run in runs}
     groups: dict[tuple[str, str, str, int | None], list[Cell]] = defaultdict(list)
     for task in tasks:
         for whole in reader.systems(task):
@@ -57,12 +59,6 @@ def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) ->
         yield _system(cells, reader.choices)
 
 
-def _submitters(benchmark: Benchmark) -> dict[int, int | None]:
-    """By standing run, who submitted it; None for what researchers stored."""
-    runs = standing_runs(benchmark).with_standing()
-    return {run.pk: None if run.is_by_researchers else run.owner_id for run in runs}
-
-
 def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
     """The runs of a cell that appear, separated by submitter and by parameters."""
     groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
@@ -70,15 +66,10 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
         if run.pk in submitters:
             groups[submitters[run.pk], run.parameters].append(number)
     for (submitter, parameters), numbers in groups.items():
-        yield (
-            submitter,
-            replace(
-                cell,
-                members=tuple(cell.runs[number] for number in numbers),
-                vectors=tuple(cell.vectors[number] for number in numbers),
-                parameters=parameters,
-            ),
-        )
+        members = tuple(cell.runs[number] for number in numbers)
+        vectors = tuple(cell.vectors[number] for number in numbers)
+        part = replace(cell, members=members, vectors=vectors, parameters=parameters)
+        yield submitter, part
 
 
 def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
@@ -112,7 +103,7 @@ def _people(
 
 
 def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
-    """One entry for each system; a second figure for the same column makes a second entry."""
+    """A second figure for the same column makes a second entry."""
     groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
     for row in rows:
         same = groups[row.system, row.method, row.parameters]
@@ -125,6 +116,9 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
         for found in entries:
             # Those under another policy than the board's cannot share its columns.
             comparable = (r for r in found.values() if policy_of(r, policies) == policies[r.task])
+            by_task: dict[str, dict[str, Row]] = defaultdict(dict)
+            for (task, shots), row in found.items():
+                by_task[task][shots] = row
             yield Entry(
                 kind=SYSTEM if method else PEOPLE,
                 name=system or "",
@@ -132,15 +126,8 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
                 parameters=parameters,
                 source="; ".join(dict.fromkeys(row.source for row in found.values())),
                 rows=tuple(comparable),
-                gaps=_gaps_published(found, policies),
+                gaps={task: gaps_of_figures(own, policies[task]) for task, own in by_task.items()},
             )
-
-
-def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    by_task: dict[str, dict[str, Row]] = defaultdict(dict)
-    for (task, shots), row in rows.items():
-        by_task[task][shots] = row
-    return {task: gaps_of_figures(found, policies[task]) for task, found in by_task.items()}
 
 
 def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:

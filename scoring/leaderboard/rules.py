@@ -85,7 +85,6 @@ class Ranking:
 
 
 def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
-    """Everybody who has any figure on a task."""
     there = [entry for entry in entries if entry.is_on(task)]
     return rankings(there, lambda entry: entry.mean(task), lambda entry: entry.gaps.get(task, ()))
 
@@ -96,14 +95,14 @@ def over_tasks(
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
     there = [entry for entry in entries if any(map(entry.is_on, tasks))]
-    averages = {id(entry): _averages(entry, list(tasks), in_full=in_full) for entry in there}
+    of_entry = {id(entry): _averages(entry, list(tasks), in_full=in_full) for entry in there}
 
     def mean(entry: Entry) -> float | None:
-        average = averages[id(entry)].get(SORTED_BY)
+        average = of_entry[id(entry)].get(SORTED_BY)
         return average.mean if average else None
 
     ordered = rankings(there, mean, lambda entry: _gaps_over(entry, tasks))
-    return [replace(ranking, averages=averages[id(ranking.entry)]) for ranking in ordered]
+    return [replace(ranking, averages=of_entry[id(ranking.entry)]) for ranking in ordered]
 
 
 def rankings(
@@ -126,22 +125,20 @@ def rankings(
 def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
     """What one system's runs on one task lack."""
     by_shots = {cell.shots: cell for cell in cells}
-    return tuple(
-        gap
-        for shots in SHOTS
-        for gap in (
-            _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"{shots} shots: no run"]
-        )
-    )
+    gaps: list[str] = []
+    for shots in SHOTS:
+        gaps += _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"{shots} shots: no run"]
+    return tuple(gaps)
 
 
 def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]:
     """What the published figures of one system on one task lack, by shots; `references` is
     the policy that the task's runs are scored under. People, who have no rank, need no splits."""
     wanted = SHOTS if any(row.method for row in rows.values()) else ()
+    others = {str(row.references) for row in rows.values()} - {references, "unknown"}
     return (
         *(gap for shots in wanted for gap in _gap_of_figure(rows.get(str(shots)), shots)),
-        *_other_policy(rows.values(), references),
+        *(f"published under the reference policy “{other}”" for other in sorted(others)),
     )
 
 
@@ -166,11 +163,6 @@ def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
         yield f"{shots} shots: number of splits not stated"
     elif row.n < len(SPLITS):
         yield f"{shots} shots: over {row.n} splits, not five"
-
-
-def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
-    for other in sorted({str(row.references) for row in rows} - {references, "unknown"}):
-        yield f"published under the reference policy “{other}”"
 
 
 def _averages(entry: Entry, tasks: Sequence[str], *, in_full: bool) -> dict[int, Average]:

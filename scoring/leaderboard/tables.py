@@ -45,7 +45,7 @@ MOST_CITED = 160
 
 
 def board_tables(board: Board) -> list[Table]:
-    """As the page shows them: the table over tasks if there are several, then one for each."""
+    """As the page shows them."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
     return [*first, *(_on_task(each, board.name(each.task)) for each in board.by_task)]
 
@@ -84,11 +84,10 @@ def _cells_over_tasks(ranking: Ranking, board: Board) -> dict[str, Cell]:
     rows = [entry.row(task) for task in board.chosen]
     cells = {str(shots): Cell(average.mean) for shots, average in averages.items()}
     if best := averages.get(SORTED_BY):
-        cells |= {
-            "average": Cell(best.mean, marks=_marks_of_all(rows)),
-            "sd": Cell(best.sd),
-            "clues_sd": Cell(best.clues_sd),
-        }
+        # An average is as uncertain as its parts.
+        marks = "".join(dict.fromkeys(mark for row in rows if row for mark in marks_of(row)))
+        cells["average"] = Cell(best.mean, marks=marks)
+        cells |= {"sd": Cell(best.sd), "clues_sd": Cell(best.clues_sd)}
     every = [row for row in entry.rows if row.task in board.chosen]
     return {
         **cells,
@@ -104,7 +103,7 @@ def _on_task(board: TaskBoard, name: str) -> Table:
     return _table(
         board.task,
         name,
-        f"references: {board.scored_under}" if board.references else "",
+        f"references: {board.scored_under}" if board.scored_under else "",
         {count: _shots(count) for count in shots},
         [(ranking, _cells_on_task(ranking, board.task, shots)) for ranking in board.rankings],
     )
@@ -140,20 +139,13 @@ def _table(
     """The first score orders; further ones come after what is known about the system."""
     about = ABOUT if any(ranking.entry.protocol for ranking, _ in lines) else ABOUT[:-1]
     first, *others = (Column(key, heading, digits=1) for key, heading in scores.items())
-    return Table(
-        name,
-        title,
-        note,
-        (
-            words("who", "Who", is_name=True),
-            replace(first, is_strong=True, sort="descending"),
-            *others,
-            *about,
-            *(Column(key, heading, digits=1) for key, heading in (further or {}).items()),
-        ),
-        tuple(_ranked_first(lines)),
-        marks=NOTES,
+    columns = (
+        words("who", "Who", is_name=True),
+        replace(first, is_strong=True, sort="descending"),
+        *(*others, *about),
+        *(Column(key, heading, digits=1) for key, heading in (further or {}).items()),
     )
+    return Table(name, title, note, columns, tuple(_ranked_first(lines)), marks=NOTES)
 
 
 def _ranked_first(lines: Sequence[tuple[Ranking, dict[str, Cell]]]) -> Iterable[Line]:
@@ -213,9 +205,7 @@ def _average(shots: int) -> str:
 
 
 def _shots(shots: int | str) -> str:
-    if shots == FULLY_SUPERVISED:
-        return "fully supervised"
-    return f"{shots} shots"
+    return "fully supervised" if shots == FULLY_SUPERVISED else f"{shots} shots"
 
 
 def _cell(row: Row, *, in_full: bool = False) -> Cell:
@@ -230,23 +220,22 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
     )
 
 
-def _marks_of_all(rows: Iterable[Row | None]) -> str:
-    """An average is as uncertain as its parts."""
-    return "".join(dict.fromkeys(mark for row in rows if row for mark in marks_of(row)))
-
-
 _ABOUT = (
     words("kind", "Kind", "system, people or no_skill (an answer without a look at the question)."),
-    words("system", "System", "The system's name, or that of the people or the rule."),
+    words(
+        "system", "System", "The system's name, or that of the people or the rule.", source="name"
+    ),
     words("method", "Method", "FT, PT, ICL or another way of adapting a system."),
     words("parameters", "Parameters", "The system's size, as its submitter states it."),
     words(
         *("external_labelled", "External labelled"),
         "Whether it uses labelled data beyond the shots; empty if not stated.",
+        source="uses_labelled",
     ),
     words(
         *("external_unlabelled", "External unlabelled"),
         "Whether it uses further unlabelled data; empty if not stated.",
+        source="uses_unlabelled",
     ),
     words("protocol", "Protocol", "How it was prepared before the test, in FLEX's categories."),
     words("citation", "Citation", "What to cite for it."),
@@ -270,21 +259,19 @@ def exported_tables(board: Board) -> list[Table]:
 
 
 def _exported_averages(board: Board) -> Table:
-    columns = (
-        BY_KEY["shots"],
-        RANK,
-        *_ABOUT,
-        Column("mean", "Average", "Mean of the task means, in percent.", digits=1),
+    figures = (
+        points("mean", "Average", "Mean of the task means, in percent."),
         points(
-            "sd",
-            "SD of the average",
-            "√(Σ sd²)/T over the T tasks; empty if an SD is missing.",
+            "sd", "SD of the average", "√(Σ sd²)/T over the T tasks; empty if an SD is missing."
         ),
         points(
-            "clues_root_sum_sd",
-            "Root of the summed squared SDs (CLUES)",
+            *("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)"),
             "√(Σ sd²), as the CLUES board prints it.",
+            source="clues_sd",
         ),
+    )
+    columns = (
+        *(BY_KEY["shots"], RANK, *_ABOUT, *figures),
         words("tasks", "Tasks", "The tasks that the average is over."),
         BY_KEY["references"],
         replace(BY_KEY["normalisation"], key="normalisations"),
@@ -295,9 +282,7 @@ def _exported_averages(board: Board) -> Table:
             **_about(ranking),
             # The rank is by one number of shots, and is given only there.
             "rank": ranking.rank if shots == SORTED_BY else None,
-            "mean": average.mean if average else None,
-            "sd": average.sd if average else None,
-            "clues_root_sum_sd": average.clues_sd if average else None,
+            **values_of(figures, average),
             "tasks": " ".join(board.chosen),
             "references": " ".join(average.references) if average else None,
             "normalisations": " ".join(average.normalisations) if average else None,
@@ -338,17 +323,7 @@ def _exported_figures(board: Board) -> Table:
 
 def _about(ranking: Ranking) -> dict[str, Value]:
     entry = ranking.entry
-    return {
-        "rank": ranking.rank,
-        "kind": entry.kind,
-        "system": entry.name,
-        "method": entry.method or None,
-        "parameters": entry.parameters or None,
-        "external_labelled": entry.uses_labelled,
-        "external_unlabelled": entry.uses_unlabelled,
-        "protocol": " ".join(entry.protocol) or None,
-        "citation": entry.citation or None,
-        "url": entry.url or None,
-        "source": entry.source or None,
-        "not_ranked": "; ".join(ranking.gaps) or None,
-    }
+    said = values_of(_ABOUT, entry)
+    said |= {"protocol": " ".join(entry.protocol), "not_ranked": "; ".join(ranking.gaps)}
+    known = {key: None if value == "" else value for key, value in said.items()}
+    return {"rank": ranking.rank, **known}

@@ -7,10 +7,10 @@ from django.db.models.deletion import ProtectedError
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Benchmark
+from annotation.models.errors import NotReady
 from annotation.studies.lifecycle import close_study
 from scoring.leaderboard.approving import (
     OF_STANDING,
-    NotComplete,
     decide_runs,
     running_studies,
     standing_runs,
@@ -91,7 +91,7 @@ def test_refuses_a_run_that_is_not_complete_and_decides_about_none(
     benchmark: Benchmark, researcher: User, submitter: User
 ) -> None:
     runs = [stored(benchmark, submitter), stored(benchmark, submitter, complete=False)]
-    with pytest.raises(NotComplete):
+    with pytest.raises(NotReady):
         decide_runs(runs, stands=True, author=researcher, at=make.NOON)
     assert not BoardDecision.objects.exists()
 

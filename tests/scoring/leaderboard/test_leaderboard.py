@@ -347,7 +347,7 @@ def test_takes_the_policy_that_is_told_where_nothing_is_imported(task: Task) -> 
     [board] = [
         each for each in place_all(task.benchmark, sees_gold=True).by_task if each.task == "mnli"
     ]
-    assert board.references == "any"
+    assert board.scored_under == "any"
     assert [ranking.rank for ranking in board.rankings] == [1, 1]
 
 
