@@ -31,6 +31,7 @@ from scoring.leaderboard.approving import running_studies, standing_runs, standi
 from scoring.models import Run
 
 HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
+PEOPLE = {HUMAN: "Human", SIMULATED: "SIMULATED PEOPLE"}
 # Every episode asks for one label, so both policies agree.
 POLICY = ReferencePolicy.ANY
 
@@ -55,6 +56,10 @@ class Who:
     parameters: str = ""
     study: str = ""
     submitter: int | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{PEOPLE[self.kind]}, {self.name}" if self.kind in PEOPLE else self.name
 
 
 @dataclass(frozen=True)
@@ -127,14 +132,12 @@ class EpisodeReader:
             items = self._items_of(task, set(sets.values()))
             vectors |= scores({owner: items[pk] for owner, pk in sets.items()}, POLICY)
         for (pk, who), owners in groups.items():
-            yield from self._result(pk, who, [vectors[owner] for owner in owners])
+            whole = [vectors[owner] for owner in owners if not np.isnan(vectors[owner]).any()]
+            if whole:
+                yield self._result(self.sets[pk], who, whole)
 
-    def _result(self, pk: int, who: Who, vectors: Iterable[Floats]) -> Iterator[EpisodeResult]:
-        whole = [vector for vector in vectors if not np.isnan(vector).any()]
-        if not whole:
-            return
-        test_set = self.sets[pk]
-        yield EpisodeResult(
+    def _result(self, test_set: ItemSet, who: Who, whole: Sequence[Floats]) -> EpisodeResult:
+        return EpisodeResult(
             who=who,
             task=test_set.task.slug,
             episode=test_set.episode or 0,
@@ -153,7 +156,7 @@ class EpisodeReader:
 
 
 def system_of(run: Run) -> Who:
-    """Nobody adds to another's line; what researchers stored belongs to nobody."""
+    """What researchers stored belongs to nobody."""
     submitter = None if run.is_by_researchers else run.owner_id
     return Who(SYSTEM, run.system, run.method, run.parameters, submitter=submitter)
 
@@ -278,14 +281,8 @@ def _entry(
         setting: episode_score(those, rng=np.random.default_rng(SEED))
         for setting, those in scores.items()
     }
-    return EpisodeEntry(
-        who=who,
-        protocol=tuple(sorted(protocol)),
-        is_running=is_running,
-        results=ordered,
-        figures=figures,
-        overall=_overall(figures, settings),
-    )
+    tags, overall = tuple(sorted(protocol)), _overall(figures, settings)
+    return EpisodeEntry(who, tags, is_running, ordered, figures, overall)
 
 
 def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEntry:
@@ -299,16 +296,14 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
             and len({each.n for each in entry.results if each.setting == setting}) == 1
         }
     else:
-        figures = {setting: _rounded_figure(figure) for setting, figure in entry.figures.items()}
+        figures = {}
+        for setting, figure in entry.figures.items():
+            mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
+            figures[setting] = replace(figure, mean=mean, sd=sd, low=low, high=high)
     zero, few, both = (
         None if mean is None else _rounded(mean) for mean in _overall(figures, settings)
     )
     return replace(entry, results=(), figures=figures, overall=(zero, few, both))
-
-
-def _rounded_figure(figure: EpisodeScore) -> EpisodeScore:
-    mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
-    return replace(figure, mean=mean, sd=sd, low=low, high=high)
 
 
 def _rounded(score: float) -> float:

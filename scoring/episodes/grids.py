@@ -72,12 +72,11 @@ def simulate_grid(
         )
     except ValueError as error:
         raise BadInput(str(error)) from error
-    columns = [getattr(intervals, name).tolist() for name in FIGURES]
-    return [
-        asdict(point)
-        | {name: None if isnan(own) else own for name, own in zip(FIGURES, row, strict=True)}
-        for point, row in zip(points, zip(*columns, strict=True), strict=True)
-    ]
+    rows = [asdict(point) for point in points]
+    for name in FIGURES:
+        for row, figure in zip(rows, getattr(intervals, name).tolist(), strict=True):
+            row[name] = None if isnan(figure) else figure
+    return rows
 
 
 def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) -> str:
@@ -89,13 +88,8 @@ def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) ->
     shares = [points[part::parts] for part in range(min(parts, len(points)))]
     with transaction.atomic():
         for part, share in enumerate(shares):
-            arguments = {
-                "grid": grid,
-                "part": part,
-                "rules": dict(rules),
-                "points": [asdict(point) for point in share],
-            }
-            queue.enqueue(JOB, arguments)
+            given = {"grid": grid, "part": part, "rules": dict(rules)}
+            queue.enqueue(JOB, {**given, "points": [asdict(point) for point in share]})
     return grid
 
 

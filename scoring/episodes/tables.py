@@ -2,7 +2,7 @@
 and the tests between its lines. Scores in percent."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -15,12 +15,10 @@ from scoring.cells.rows import BY_KEY
 from scoring.cells.scope import ordered
 from scoring.core.bootstrap import EpisodeScore
 from scoring.episodes.board import (
-    HUMAN,
-    SIMULATED,
+    PEOPLE,
     EpisodeBoard,
     EpisodeEntry,
     EpisodeTest,
-    Who,
     episode_board,
     paired_tests,
     setting_name,
@@ -43,11 +41,11 @@ from scoring.tables.table import (
 )
 
 EXPORT = "export_episodes"
-PEOPLE = {HUMAN: "Human", SIMULATED: "SIMULATED PEOPLE"}
+METHOD = BY_KEY["method"]
 WHO = (
-    words("who", "Who", "The system's name, or the people of a study."),
-    BY_KEY["method"],
-    BY_KEY["study"],
+    words("who", "Who", "The system's name, or the people of a study.", source="who.label"),
+    METHOD.under("method", source="who.method"),
+    BY_KEY["study"].under("study", source="who.study"),
 )
 TASK = words("task", "Data set", "The task's slug.")
 LIMITS = (
@@ -56,15 +54,15 @@ LIMITS = (
 )
 SPREAD = points("sd_ddof0", "SD (ddof 0)", "SD over episodes (ddof 0), in percent points.")
 TESTED = (
-    words("first", "First", "One line of the board."),
-    replace(BY_KEY["method"], key="first_method"),
-    words("second", "Second", "Another line of the board."),
-    replace(BY_KEY["method"], key="second_method"),
+    words("first", "First", "One line of the board.", source="first.label"),
+    METHOD.under("first_method", source="first.method"),
+    words("second", "Second", "Another line of the board.", source="second.label"),
+    METHOD.under("second_method", source="second.method"),
     words("place", "Data set", "The data set, without training examples (0) or with some (few)."),
     points("difference", "Difference", "The first less the second, in percent points."),
     SPREAD,
     *LIMITS,
-    Column("episodes", "Episodes", "Episodes that both finished."),
+    Column("episodes", "Episodes", "Episodes that both finished.", source="score.episodes"),
     p_column("p", "p", "Two-sided p value of the paired t test over episodes."),
     p_column("p_holm", "p, Holm", "Adjusted by Holm's method over this table."),
 )
@@ -78,40 +76,28 @@ WIDE: dict[str, str] = {
 }
 
 
-def name_of(who: Who) -> str:
-    return f"{PEOPLE[who.kind]}, {who.name}" if who.kind in PEOPLE else who.name
-
-
 def board_table(board: EpisodeBoard) -> Table:
     """The board as a page shows it."""
     overall = Group("Overall")
-    return Table(
-        "episodes-board",
-        "Board",
-        "",
-        (
-            words("who", "Who", is_name=True),
-            *(_score(key, heading, overall) for key, heading in OVERALL.items()),
-            *(
-                _score(setting_name((task, few)), "few" if few else "0", Group(board.name(task)))
-                for task, few in board.settings
-            ),
+    score = partial(Column, digits=1, is_strong=True)
+    columns = (
+        words("who", "Who", is_name=True),
+        *(score(key, heading, group=overall) for key, heading in OVERALL.items()),
+        *(
+            score(setting_name((task, few)), "few" if few else "0", group=Group(board.name(task)))
+            for task, few in board.settings
         ),
-        tuple(_line(board, entry) for entry in board.entries),
     )
-
-
-def _score(key: str, heading: str, group: Group) -> Column:
-    return Column(key, heading, digits=1, is_strong=True, group=group)
+    lines = tuple(_line(board, entry) for entry in board.entries)
+    return Table("episodes-board", "Board", "", columns, lines)
 
 
 def _line(board: EpisodeBoard, entry: EpisodeEntry) -> Line:
     running = "(not finished)" if entry.is_running else ""
-    protocol = ", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol)
     who = Cell(
-        name_of(entry.who),
-        aside=" ".join(filter(None, [method_label(entry.who.method), str(running)])),
-        note=protocol,
+        entry.who.label,
+        aside=" ".join(filter(None, [method_label(entry.who.method), running])),
+        note=", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol),
     )
     figures = {
         setting_name(setting): _cell(entry.figures[setting], of)
@@ -194,23 +180,21 @@ def _wide(board: EpisodeBoard) -> Table:
 
 
 def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Mapping[str, Value]:
-    row: dict[str, Value] = {**_who(entry.who), "protocol": ", ".join(entry.protocol)}
-    for setting in board.settings:
-        figure = entry.figures.get(setting)
-        if figure is not None:
-            name = setting_name(setting)
-            row[name] = _percent(figure.mean)
-            # As in FLEX's own table: distances from the mean.
-            if _has_spread(figure):
-                row[name + "_ci_lower"] = _percent(figure.mean - figure.low)
-                row[name + "_ci_upper"] = _percent(figure.high - figure.mean)
-    return {**row, **_overall(entry)}
+    row = {**values_of(WHO, entry), "protocol": ", ".join(entry.protocol), **_overall(entry)}
+    for setting, figure in entry.figures.items():
+        name = setting_name(setting)
+        row[name] = _percent(figure.mean)
+        # As in FLEX's own table: distances from the mean.
+        if _has_spread(figure):
+            row[name + "_ci_lower"] = _percent(figure.mean - figure.low)
+            row[name + "_ci_upper"] = _percent(figure.high - figure.mean)
+    return row
 
 
 def _long(board: EpisodeBoard) -> Table:
     rows = [
         {
-            **_who(entry.who),
+            **values_of(WHO, entry),
             "task": setting[0],
             "training": "few" if setting[1] else "0",
             "mean": _percent(figure.mean),
@@ -256,7 +240,7 @@ def _episodes(board: EpisodeBoard) -> Table:
         note="The result of every episode: the mean over n annotators or runs.",
         columns=columns,
         lines=lines_of(
-            {**values_of(columns, one), **_who(one.who), "accuracy": _percent(one.score)}
+            {**values_of(columns, one), "accuracy": _percent(one.score)}
             for entry in board.entries
             for one in entry.results
         ),
@@ -276,21 +260,11 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
 
 def _tested(test: EpisodeTest) -> dict[str, Value]:
     return {
-        "first": name_of(test.first),
-        "first_method": test.first.method,
-        "second": name_of(test.second),
-        "second_method": test.second.method,
+        **values_of(TESTED, test),
         "place": setting_name(test.setting),
         "difference": _percent(test.score.mean),
         **_spread(test.score),
-        "episodes": test.score.episodes,
-        "p": test.p,
-        "p_holm": test.p_holm,
     }
-
-
-def _who(who: Who) -> Mapping[str, Value]:
-    return {"who": name_of(who), "method": who.method, "study": who.study}
 
 
 # What a reader chose, and may see: as `episode_board` takes it.
@@ -305,8 +279,7 @@ def export_board(
     *,
     tell: Callable[[], None] = lambda: None,
 ) -> bytes | None:
-    """One table, or all of them; None if there is no such table. `tell` is called from time to
-    time."""
+    """One table, or all of them; None if there is no such table."""
     board = episode_board(benchmark, **seen)
     with translation.override("en"):  # as all documents
         tables = chosen(episode_tables(board, paired_tests(board, tell=tell)), table, form)

@@ -78,7 +78,6 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
 
 
 def _seen_by(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
-    """What this reader chose, and may see."""
     protocol = request.GET.get("protocol", "")
     if protocol not in ("", *ProtocolTag.values):
         raise Http404
