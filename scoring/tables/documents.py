@@ -13,7 +13,7 @@ from math import ceil
 from textwrap import fill
 from typing import Any, Generic, TypeVar
 
-from scoring.tables.table import UNSEEN, LaidCell, LaidColumn, Layout, Table, laid_out
+from scoring.tables.table import UNSEEN, Column, ReadCell, Table
 from scoring.tables.xlsx import as_xlsx, meanings
 
 NEEDS_BOOKTABS = r"% Needs \usepackage{booktabs}."
@@ -68,10 +68,8 @@ def as_plain_latex(table: Table, *, comment: str = "") -> str:
     panels = ceil(len(figures) / MOST_BESIDE) or 1
     size = ceil(len(figures) / panels) or 1
     beneath = (figures[first : first + size] for first in range(0, len(figures) or 1, size))
-    layouts = [
-        laid_out(replace(table, columns=(*names, *those)), is_narrow=True) for those in beneath
-    ]
-    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(*layouts, is_plain=True)], comment)
+    tables = [replace(table, columns=(*names, *those)) for those in beneath]
+    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(*tables, is_plain=True)], comment)
 
 
 def _latex_parts(parts: Sequence[str], comment: str) -> str:
@@ -81,8 +79,8 @@ def _latex_parts(parts: Sequence[str], comment: str) -> str:
 
 
 def latex_table(table: Table) -> str:
-    layout = laid_out(table)
-    return _in_one_piece(layout) if layout.is_short else _over_pages(layout)
+    table = table.with_asides()
+    return _in_one_piece(table) if table.is_short else _over_pages(table)
 
 
 def in_one_line(value: object) -> str:
@@ -95,10 +93,10 @@ def escaped(value: object) -> str:
     return "".join(SIGNS.get(sign, sign) for sign in in_one_line(value))
 
 
-def _in_one_piece(*panels: Layout, is_plain: bool = False) -> str:
-    layout = panels[0]
+def _in_one_piece(*panels: Table, is_plain: bool = False) -> str:
+    table = panels[0]
     # A wide one spans both columns of a page.
-    kind = "table*" if layout.has_groups else "table"
+    kind = "table*" if table.has_groups else "table"
     size, space = (r"\scriptsize", "2pt") if is_plain else (r"\footnotesize", "4pt")
     # No wider than the page, and never blown up to it.
     box, end = ("", "") if is_plain else (r"\sbox0{%", "}")
@@ -108,99 +106,96 @@ def _in_one_piece(*panels: Layout, is_plain: bool = False) -> str:
             rf"\begin{{{kind}}}",
             # The caption stands above, where LaTeX's own space is beneath it.
             r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
-            rf"\caption{{{escaped(layout.caption)}}}",
+            rf"\caption{{{escaped(table.caption)}}}",
             rf"{size}\setlength{{\tabcolsep}}{{{space}}}{box}",
             "\n\\par\\medskip\n".join(map(_tabular, panels)) + end,
             *([] if is_plain else [fitted]),
-            *_notes(layout),
+            *_notes(table),
             rf"\end{{{kind}}}",
         ]
     )
 
 
-def _tabular(layout: Layout) -> str:
+def _tabular(table: Table) -> str:
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{{_letters(layout)}}}",
-            r"\toprule",
-            *_head(layout),
-            r"\midrule",
-            *_body(layout),
+            rf"\begin{{tabular}}{{{_letters(table)}}}",
+            *(r"\toprule", *_head(table), r"\midrule"),
+            *_body(table),
             r"\bottomrule",
             r"\end{tabular}",
         ]
     )
 
 
-def _over_pages(layout: Layout) -> str:
+def _over_pages(table: Table) -> str:
     return "\n".join(
         [
             r"{\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{longtable}}{{{_letters(layout)}}}",
-            rf"\caption{{{escaped(layout.caption)}}}\\",
-            r"\toprule",
-            *_head(layout),
-            r"\midrule",
+            rf"\begin{{longtable}}{{{_letters(table)}}}",
+            rf"\caption{{{escaped(table.caption)}}}\\",
+            *(r"\toprule", *_head(table), r"\midrule"),
             r"\endhead",
-            *_body(layout),
+            *_body(table),
             r"\bottomrule",
             r"\end{longtable}}",
-            *_notes(layout),
+            *_notes(table),
         ]
     )
 
 
-def _letters(layout: Layout) -> str:
-    return "".join("r" if column.is_number else "l" for column in layout.columns)
+def _letter(column: Column) -> str:
+    return "r" if column.is_number else "l"
 
 
-def _notes(layout: Layout) -> list[str]:
+def _letters(table: Table) -> str:
+    return "".join(map(_letter, table.columns))
+
+
+def _notes(table: Table) -> list[str]:
     """All in one paragraph."""
-    notes = r" \quad ".join(map(escaped, layout.notes))
+    notes = r" \quad ".join(map(escaped, table.remarks))
     return [rf"\par\smallskip\footnotesize {notes}"] if notes else []
 
 
-def _head(layout: Layout) -> list[str]:
+def _head(table: Table) -> list[str]:
     """Heads over several columns, and the columns' own, if any."""
-    columns = layout.columns
-    if not layout.heads:
-        return [_set(escaped(column.group or column.heading) for column in columns)]
+    if not table.has_two_heads:
+        return [_set(escaped(table.group_of(c) or c.full_heading) for c in table.columns)]
     texts, rules, first = [], [], 1
-    for text, span in layout.heads:
-        last = first + span - 1
-        if text:
-            texts.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(text)}}}")
+    for group, columns in table.heads:
+        last = first + len(columns) - 1
+        if group:
+            name = escaped(table.group_of(columns[0]))
+            texts.append(rf"\multicolumn{{{len(columns)}}}{{c}}{{{name}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
         else:
             texts.append("")
         first = last + 1
-    return [
-        _set(texts),
-        " ".join(rules),
-        _set(escaped(column.heading) for column in columns),
-    ]
+    headings = _set(escaped(column.full_heading) for column in table.columns)
+    return [_set(texts), " ".join(rules), headings]
 
 
-def _body(layout: Layout) -> Iterable[str]:
+def _body(table: Table) -> Iterable[str]:
     """Short tables have space between their lines."""
     previous: str | None = None
-    for kind, cells in layout.lines:
-        if previous is not None and kind != previous:
+    for line in table.read:
+        if previous is not None and line.kind != previous:
             yield r"\midrule"
-        elif previous is not None and layout.is_short and layout.has_groups:
+        elif previous is not None and table.is_short and table.has_groups:
             yield r"\addlinespace[2pt]"
-        previous = kind
-        yield _set(map(_set_cell, cells, _letters(layout)))
+        previous = line.kind
+        yield _set(map(_set_cell, line.cells))
 
 
-def _set_cell(cell: LaidCell, letter: str) -> str:
+def _set_cell(read: ReadCell) -> str:
     """The mean, beneath it its SD, its interval and what they rest on."""
-    figure = escaped(" ".join(filter(None, [cell.figure + cell.marks, cell.sign])))
-    beneath = [escaped(text) for text in (cell.sd, cell.interval, cell.size) if text]
+    figure = escaped(" ".join(filter(None, [read.figure + read.cell.marks, read.sign])))
+    beneath = [escaped(text) for text in read.beneath if text]
     if not beneath:
         return figure
     stacked = r" \\ {}".join([figure, *beneath])
-    return rf"\begin{{tabular}}[t]{{@{{}}{letter}@{{}}}}{stacked}\end{{tabular}}"
+    return rf"\begin{{tabular}}[t]{{@{{}}{_letter(read.column)}@{{}}}}{stacked}\end{{tabular}}"
 
 
 def _set(texts: Iterable[str]) -> str:
@@ -271,36 +266,33 @@ def beginning(value: object) -> str:
 
 
 def _markdown_parts(table: Table) -> Iterable[str]:
-    layout = laid_out(table)
+    table = table.with_asides()
     yield f"## {escaped_markdown(table.title)}"
     if table.note:
         yield beginning(table.note)
-    head = [escaped_markdown(" ".join(filter(None, [c.group, c.heading]))) for c in layout.columns]
-    lines = [[escaped_markdown(cell.in_one_line) for cell in cells] for _, cells in layout.lines]
-    yield "\n".join(map(_markdown_line, [head, ["---"] * len(head), *lines]))
-    yield from map(beginning, layout.notes)
-
-
-def _markdown_line(texts: Sequence[str]) -> str:
-    return f"| {' | '.join(texts)} |"
+    heads = (" ".join(filter(None, [table.group_of(c), c.full_heading])) for c in table.columns)
+    lines = [heads, *([cell.in_one_line for cell in line.cells] for line in table.read)]
+    head, *rows = (f"| {' | '.join(map(escaped_markdown, texts))} |" for texts in lines)
+    yield "\n".join([head, f"|{' --- |' * len(table.columns)}", *rows])
+    yield from map(beginning, table.remarks)
 
 
 def as_text(table: Table, *, width: int = 88) -> str:
-    layout = laid_out(table)
-    heads = [column.heading for column in layout.columns]
+    table = table.with_asides()
+    heads = [column.full_heading for column in table.columns]
     # A line stays a line.
     lines = [
-        (kind, [in_one_line(cell.in_one_line) for cell in cells]) for kind, cells in layout.lines
+        (line.kind, [in_one_line(cell.in_one_line) for cell in line.cells]) for line in table.read
     ]
     widths = [max(map(len, texts)) for texts in zip(heads, *(t for _, t in lines), strict=True)]
     rule = "  ".join("-" * width for width in widths)
-    parts = [fill(table.caption, width), "", _text_line(layout.columns, heads, widths)]
+    parts = [fill(table.caption, width), "", _text_line(table.columns, heads, widths)]
     for _, same in groupby(lines, key=lambda line: line[0]):
-        parts += [rule, *(_text_line(layout.columns, texts, widths) for _, texts in same)]
+        parts += [rule, *(_text_line(table.columns, texts, widths) for _, texts in same)]
     return "\n".join(parts)
 
 
-def _text_line(columns: Iterable[LaidColumn], texts: Iterable[str], widths: Iterable[int]) -> str:
+def _text_line(columns: Iterable[Column], texts: Iterable[str], widths: Iterable[int]) -> str:
     return "  ".join(
         text.rjust(width) if column.is_number else text.ljust(width)
         for column, text, width in zip(columns, texts, widths, strict=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import groupby
 from math import isnan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 Value: TypeAlias = str | int | float | bool | None
 
@@ -169,10 +169,29 @@ class ReadCell:
     def interval(self) -> str:
         return limits(self.cell.low, self.cell.high, digits=self.column.digits or 0)
 
+    # In documents, which have no room beneath a name.
+
     @property
-    def noted(self) -> str:
-        """For documents, which have no room beneath a name."""
-        return f"{self.text} [{self.cell.note}]" if self.cell.note else self.text
+    def figure(self) -> str:
+        note = "" if self.column.is_number else self.cell.note
+        return f"{self.text} [{note}]" if note else self.text
+
+    @property
+    def sign(self) -> str:
+        return self.cell.sign if self.column.is_number else ""
+
+    @property
+    def beneath(self) -> list[str]:
+        """The SD, the interval and what they rest on; of a name what stands aside."""
+        sd = f"± {self.sd}" if self.sd else ""
+        aside = "" if self.column.is_number else self.cell.aside
+        return [sd, self.interval, self.cell.size or aside]
+
+    @property
+    def in_one_line(self) -> str:
+        sd, interval, size = self.beneath
+        parts = " ".join(filter(None, [self.figure, sd, self.sign, interval]))
+        return "; ".join(filter(None, [parts + self.cell.marks, size]))
 
 
 @dataclass(frozen=True)
@@ -246,6 +265,12 @@ class Table:
         return {mark: note for mark, note in self.marks.items() if mark in used}
 
     @property
+    def remarks(self) -> list[str]:
+        """What stands beneath it in a document."""
+        notes = (f"{mark} {note}" for mark, note in self.notes.items())
+        return [*filter(None, [self.remark]), *notes]
+
+    @property
     def heads(self) -> list[tuple[Group | None, list[Column]]]:
         """The columns beneath each spanning head; those without one singly."""
         return [
@@ -289,7 +314,10 @@ class Table:
     def group_starts(self) -> set[str]:
         return {columns[0].key for group, columns in self.heads if group}
 
-    def group_name(self, group: Group) -> str:
+    def group_of(self, column: Column) -> str:
+        """What heads it, told from others of the same heading; empty where nothing does."""
+        if (group := column.group) is None:
+            return ""
         same = {other for other, _ in self.heads if other and other.heading == group.heading}
         return f"{group.heading} ({group.aside})" if len(same) > 1 else group.heading
 
@@ -314,6 +342,23 @@ class Table:
                 if not column.is_number and not any(line.cell(column).value for line in self.lines)
             }
         )
+
+    def with_asides(self) -> "Table":
+        """What stands beside a value gets a column of its own."""
+        asides = {
+            column: Column(f"{column.key} aside", "", is_number=False, group=column.group)
+            for column in self.columns
+            if any(line.cell(column).aside for line in self.lines)
+        }
+        lines = []
+        for line in self.lines:
+            cells = dict(line.cells)
+            for column, aside in asides.items():
+                cell = line.cell(column)
+                cells |= {column.key: replace(cell, aside=""), aside.key: cell.aside}
+            lines.append(replace(line, cells=cells))
+        columns = [each for own in self.columns for each in (own, asides.get(own)) if each]
+        return replace(self, columns=tuple(columns), lines=tuple(lines))
 
 
 @dataclass(frozen=True)
@@ -397,85 +442,3 @@ def limits(low: float | None, high: float | None, *, digits: int = 1) -> str:
     if low is None or high is None:
         return ""
     return f"[{rounded(low, digits)}, {rounded(high, digits)}]"
-
-
-# How a document sets a table: texts alone, with what is beside a value in a column of its own.
-
-
-class LaidCell(NamedTuple):
-    figure: str
-    interval: str = ""
-    marks: str = ""
-    size: str = ""
-    sd: str = ""
-    sign: str = ""
-
-    @property
-    def in_one_line(self) -> str:
-        parts = self.figure, self.sd, self.sign, self.interval
-        return "; ".join(filter(None, [" ".join(filter(None, parts)) + self.marks, self.size]))
-
-
-class LaidColumn(NamedTuple):
-    heading: str
-    group: str
-    is_number: bool
-
-
-class Layout(NamedTuple):
-    caption: str
-    columns: list[LaidColumn]
-    # Headings with how many columns each spans, "" over one that has none. Empty where no column is
-    # in a group, or where the groups are all the headings there are.
-    heads: list[tuple[str, int]]
-    # Each with its kind.
-    lines: list[tuple[str, list[LaidCell]]]
-    # A mark and what it means.
-    notes: list[str]
-    is_short: bool
-    has_groups: bool
-
-
-def laid_out(table: Table, *, is_narrow: bool = False) -> Layout:
-    """is_narrow: with what is beside a name beneath it."""
-    # The columns with something beside a value.
-    split = {
-        column.key
-        for column in table.columns
-        if any(line.cell(column).aside for line in table.lines) and not is_narrow
-    }
-
-    def name(group: Group | None) -> str:
-        return table.group_name(group) if group else ""
-
-    columns, heads = [], []
-    for column in table.columns:
-        columns.append(LaidColumn(column.full_heading, name(column.group), column.is_number))
-        if column.key in split:
-            columns.append(LaidColumn("", name(column.group), is_number=False))
-    for group, those in table.heads if table.has_two_heads else ():
-        span = len(those) + sum(column.key in split for column in those)
-        heads += [(name(group), span)] if group else [("", 1)] * span
-    return Layout(
-        table.caption,
-        columns,
-        heads,
-        [
-            (line.kind, [laid for cell in line.cells for laid in _laid(cell, split)])
-            for line in table.read
-        ],
-        [*filter(None, [table.remark]), *(f"{mark} {note}" for mark, note in table.notes.items())],
-        table.is_short,
-        table.has_groups,
-    )
-
-
-def _laid(part: ReadCell, split: Collection[str]) -> Iterable[LaidCell]:
-    cell, sd = part.cell, f"± {part.sd}" if part.sd else ""
-    if part.column.is_number:
-        yield LaidCell(part.text, part.interval, cell.marks, cell.size, sd, cell.sign)
-    else:
-        beneath = cell.size if part.column.key in split else cell.size or cell.aside
-        yield LaidCell(part.noted, "", cell.marks, beneath)
-    if part.column.key in split:
-        yield LaidCell(part.cell.aside)

@@ -118,7 +118,7 @@ def test_puts_figures_under_different_policies_into_columns_of_their_own() -> No
     assert places(table) == [("sst2 (any)", "10 shots"), ("sst2 (set)", "10 shots")]
     assert [cell.value for cell in cells(table, 0)] == [80.0, None]
     # The figure of unknown policy goes beside the scored one.
-    assert table.read[1].cells[0].noted == "BERT [another paper; CLUES Table 6]"
+    assert table.read[1].cells[0].figure == "BERT [another paper; CLUES Table 6]"
     assert [cell.marks for cell in cells(table, 1)] == [UNKNOWN, ""]
     assert [cell.value for cell in cells(table, 2)] == [56.2, None]
 

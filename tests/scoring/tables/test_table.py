@@ -60,9 +60,9 @@ def test_tells_heads_of_the_same_name_apart() -> None:
     north, other = Group("North", aside="old"), Group("North", aside="new")
     columns = (Column("a", "", group=north), Column("b", "", group=other))
     table = Table("t", "T", "", columns, ())
-    assert (table.group_name(north), table.group_name(other)) == ("North (old)", "North (new)")
+    assert list(map(table.group_of, columns)) == ["North (old)", "North (new)"]
     alone = replace(table, columns=columns[:1])
-    assert alone.group_name(north) == "North"
+    assert alone.group_of(columns[0]) == "North"
 
 
 def test_joins_title_and_note_to_a_caption() -> None:
