@@ -44,16 +44,9 @@ from annotation.access.rights import benchmarks, is_all_powerful, is_member, may
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
 from scoring.models import Leaderboard, Run
+from scoring.runs import scores, storing
 from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
-from scoring.runs.scores import (
-    TooMany,
-    check_open_runs,
-    finish_uploaded,
-    keep_scores,
-    released_score,
-    scores_of_run,
-)
 from scoring.runs.serializers import (
     NewRunSerializer,
     PieceAnswerSerializer,
@@ -61,15 +54,6 @@ from scoring.runs.serializers import (
     RefusalSerializer,
     RunScoreSerializer,
     RunSerializer,
-)
-from scoring.runs.storing import (
-    DifferentAnswer,
-    StoredAlready,
-    add_predictions,
-    check_answer,
-    find_task,
-    find_test_set,
-    open_run,
 )
 
 SHOWN_IDS = 10
@@ -221,8 +205,8 @@ class RunViewSet(
         given.is_valid(raise_exception=True)
         answers = _answers(run, given.validated_data["predictions"])
         try:
-            stored, _different = add_predictions(run, answers, all_or_none=True)
-        except DifferentAnswer as error:
+            stored, _different = storing.add_predictions(run, answers, all_or_none=True)
+        except storing.DifferentAnswer as error:
             _refuse_different(run, error.example_ids)
         progress = {
             "stored": stored,
@@ -242,15 +226,14 @@ class RunViewSet(
         run = self._own_run()
         try:
             report = {**Counts().as_plain(), "notes": []}
-            finish_uploaded(run, _user(request), report=report, at=timezone.now())
-        except TooMany as error:
+            scores.finish_uploaded(run, _user(request), report=report, at=timezone.now())
+        except scores.TooMany as error:
             raise Enough(str(error)) from error
-        except StoredAlready as error:
+        except storing.StoredAlready as error:
             is_visible = Run.objects.visible_to(_user(request)).filter(pk=error.run.pk).exists()
-            raise Conflict(
-                str(error) if is_visible else "These predictions are stored already."
-            ) from error
-        keep_scores([run])
+            said = str(error) if is_visible else "These predictions are stored already."
+            raise Conflict(said) from error
+        scores.keep_scores([run])
         return Response(RunSerializer(run).data)
 
     @extend_schema(responses={200: RunScoreSerializer(many=True), **ONE, 409: CONFLICT})
@@ -261,7 +244,7 @@ class RunViewSet(
         task."""
         run = self.get_object()
         sees_gold = may_see_gold(_user(request), run.benchmark)
-        found = scores_of_run(run) if sees_gold else [released_score(run)]
+        found = scores.scores_of_run(run) if sees_gold else [scores.released_score(run)]
         return Response(RunScoreSerializer(found, many=True).data)
 
 
@@ -275,12 +258,14 @@ def _opened(fields: RunFields, request: Request) -> Run:
     user = _user(request)
     try:
         benchmark = _benchmark(fields.benchmark, user)
-        task = find_task(benchmark, fields.task, tells_names=_may_know_tasks(user, benchmark))
+        is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()
+        tells_names = is_public or is_member(user, benchmark)
+        task = storing.find_task(benchmark, fields.task, tells_names=tells_names)
         with transaction.atomic():
             if not may_see_gold(user, task.benchmark):
-                check_open_runs(user)
-            return open_run(
-                test_set=find_test_set(task, fields.episode),
+                scores.check_open_runs(user)
+            return storing.open_run(
+                test_set=storing.find_test_set(task, fields.episode),
                 fields=fields,
                 source_format="API",
                 owner=user,
@@ -306,15 +291,12 @@ def _benchmark(name: str, user: User) -> Benchmark:
     raise BadInput(f"name the benchmark in the field “benchmark”{there}.")
 
 
-def _may_know_tasks(user: User, benchmark: Benchmark) -> bool:
-    """A member, or anybody where the leaderboard shows them to everybody."""
-    is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()
-    return is_public or is_member(user, benchmark)
-
-
 def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
     """The answers of a piece by example; the piece is refused if an id is unknown."""
-    wanted = [_example_id(prediction["id"], run) for prediction in predictions]
+    try:
+        wanted = [example_of_run(prediction["id"], run) for prediction in predictions]
+    except BadInput as error:
+        raise Bad(f"{error} {NOTHING_STORED}") from error
     items = run.test_set.items.filter(source_id__in=wanted)
     examples = dict(items.values_list("source_id", "example_id"))
     if unknown := [source_id for source_id in dict.fromkeys(wanted) if source_id not in examples]:
@@ -324,19 +306,12 @@ def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tu
     answers: dict[int, tuple[str, ...]] = {}
     for source_id, prediction in zip(wanted, predictions, strict=True):
         try:
-            answer = check_answer(prediction["prediction"])
+            answer = storing.check_answer(prediction["prediction"])
         except BadInput as error:
             raise Bad(f"Id {prediction['id']}: {error}.") from error
         if set(answers.setdefault(examples[source_id], answer)) != set(answer):
             _refuse_different(run, [examples[source_id]])
     return answers
-
-
-def _example_id(given: str, run: Run) -> str:
-    try:
-        return example_of_run(given, run)
-    except BadInput as error:
-        raise Bad(f"{error} {NOTHING_STORED}") from error
 
 
 def _refuse_different(run: Run, example_ids: list[int]) -> NoReturn:

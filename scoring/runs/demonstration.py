@@ -18,16 +18,9 @@ from django.db import transaction
 from annotation.models import Benchmark, Task
 from annotation.simulation.demonstration import RUNS
 from scoring.models import Run
+from scoring.runs import storing
 from scoring.runs.formats.records import RunFields
 from scoring.runs.joining import ItemFinder
-from scoring.runs.storing import (
-    StoredAlready,
-    add_predictions,
-    find_test_set,
-    finish_run,
-    open_run,
-    storable_answer,
-)
 
 FORMAT = "demonstration"
 # Of the answers of the model.
@@ -51,17 +44,17 @@ def load_demonstration_runs(benchmark: Benchmark) -> int:
 
 @transaction.atomic
 def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
-    items = ItemFinder(find_test_set(task, None))
-    names = ("system", "method", "parameters")
-    fields = RunFields(
-        **{name: common[name] for name in names}, shots=line["shots"], split=line["split"]
-    )
-    run = open_run(test_set=items.item_set, fields=fields, source_format=FORMAT)
-    given = line["answers"].items()
-    add_predictions(run, {items.find(key): storable_answer(tuple(own)) for key, own in given})
+    items = ItemFinder(storing.find_test_set(task, None))
+    said = {name: common[name] for name in ("system", "method", "parameters")}
+    fields = RunFields(**said, shots=line["shots"], split=line["split"])
+    run = storing.open_run(test_set=items.item_set, fields=fields, source_format=FORMAT)
+    answers = {
+        items.find(key): storing.storable_answer(tuple(own)) for key, own in line["answers"].items()
+    }
+    storing.add_predictions(run, answers)
     try:
-        finish_run(run, report=_report(common, line))
-    except StoredAlready:
+        storing.finish_run(run, report=_report(common, line))
+    except storing.StoredAlready:
         run.delete()
         return False
     return True
@@ -71,10 +64,9 @@ def _report(common: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any
     """How the model was tuned and asked; of the rule there is nothing to say."""
     if "tuning" not in common:
         return {}
-    prompts = {"format": common["format"], "seed": common["seed"], "shown": line["shown"]}
     return {
         "notes": [NOTE.format(common["made"]), *line["notes"]],
-        "prompts": prompts,
+        "prompts": {"format": common["format"], "seed": common["seed"], "shown": line["shown"]},
         "tuning": common["tuning"],
         "tuned": line["tuned"],
     }

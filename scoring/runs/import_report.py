@@ -46,7 +46,6 @@ class Counts:
         self.first.setdefault((fate, reason), where)
 
     def refuse(self, error: BadInput, where: str) -> None:
-        """By the fate that the error names; refused where it names none."""
         self.count(getattr(error, "fate", "refused"), str(error), where)
 
     def add(self, other: "Counts") -> None:

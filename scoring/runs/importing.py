@@ -7,6 +7,7 @@ there. If the import stops, what it began is removed.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
+from scoring.runs import storing
 from scoring.runs.formats.records import (
     Reader,
     ReadOptions,
@@ -31,22 +33,6 @@ from scoring.runs.formats.records import (
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.scores import keep_scores
-from scoring.runs.storing import (
-    StoredAlready,
-    add,
-    answers_alike,
-    describe,
-    find_task,
-    find_test_set,
-    open_run,
-    pieces_of,
-    publish,
-    published_as,
-    remove,
-    rule_in_words,
-    same_answers,
-    storable_answer,
-)
 
 MOST_PENDING = 2_000
 MOST_TRIES = 5
@@ -65,27 +51,6 @@ class ImportedRun:
     def in_words(self) -> str:
         state = "new" if self.is_new else "there already, nothing changed"
         return f"run {self.run.pk}, {self.run} ({state}): {self.counts.in_words()}"
-
-
-class RunsReport:
-    """What became of one file."""
-
-    def __init__(self, file: str, form: str) -> None:
-        self.file, self.format = file, form
-        self.runs: list[ImportedRun] = []
-        # What belongs to no run: unreadable lines, unknown tasks.
-        self.counts = Counts()
-
-    @property
-    def total(self) -> Counts:
-        total = Counts()
-        for counts in (self.counts, *(imported.counts for imported in self.runs)):
-            total.add(counts)
-        return total
-
-    @property
-    def new(self) -> list[Run]:
-        return [imported.run for imported in self.runs if imported.is_new]
 
 
 def choose_benchmark(name: str) -> Benchmark:
@@ -111,24 +76,26 @@ def import_predictions(
     benchmark: Benchmark,
     options: ReadOptions,
     owner: User | None = None,
-) -> RunsReport:
+) -> "RunsReport":
     """Every run of one file. Raises BadInput if the file as a whole cannot be used, or if
     nothing in it belongs to the benchmark."""
-    report = _Importer(reader, path, benchmark, options, owner)
+    report = RunsReport(reader, path, benchmark, options, owner)
     try:
         report.import_all()
     except BaseException:
-        remove(filling.run for filling in report.fillings())
+        storing.remove(filling.run for filling in report.fillings())
         raise
     if not report.runs:
-        raise BadInput(_why_nothing(report))
+        raise BadInput(report.why_nothing())
     for run in report.new:
         run.refresh_from_db()
     keep_scores(report.new)
     return report
 
 
-class _Importer(RunsReport):
+class RunsReport:
+    """A file's import, and what became of it."""
+
     def __init__(
         self,
         reader: Reader,
@@ -137,7 +104,10 @@ class _Importer(RunsReport):
         options: ReadOptions,
         owner: User | None,
     ) -> None:
-        super().__init__(path.name, reader.name)
+        self.file, self.format = path.name, reader.name
+        self.runs: list[ImportedRun] = []
+        # What belongs to no run: unreadable lines, unknown tasks.
+        self.counts = Counts()
         self._reader, self._path, self._owner = reader, path, owner
         self._benchmark, self._options = benchmark, options
         # Refusals are cached too: a million lines of one bad run ask only once.
@@ -145,6 +115,23 @@ class _Importer(RunsReport):
         self._items: dict[int, ItemFinder] = {}
         self._episodes: EpisodeIndex | None = None
         self._taken = 0
+
+    @property
+    def total(self) -> Counts:
+        total = Counts()
+        for counts in (self.counts, *(imported.counts for imported in self.runs)):
+            total.add(counts)
+        return total
+
+    @property
+    def new(self) -> list[Run]:
+        return [imported.run for imported in self.runs if imported.is_new]
+
+    def why_nothing(self) -> str:
+        reasons = "; ".join(self.counts.reasons_in_words()[:3])
+        if not reasons:
+            return f"{self.file} holds no predictions; nothing was imported."
+        return f"Nothing was imported from {self.file} ({self.format}): {reasons}."
 
     def import_all(self) -> None:
         for where, record in self._reader.read(self._path, self._options):
@@ -168,11 +155,11 @@ class _Importer(RunsReport):
         """What somebody else stored since it was compared is there already."""
         for _ in range(MOST_TRIES):
             try:
-                return publish(self.new)
+                return storing.publish(self.new)
             except IntegrityError:
                 for filling in self.fillings():
                     checksum = filling.run.checksum if filling.is_new else ""
-                    if checksum and (same := published_as(checksum)):
+                    if checksum and (same := storing.published_as(checksum)):
                         filling.is_there_as(same)
         raise BadInput("Somebody else imports the same runs: import the file again.")
 
@@ -206,14 +193,15 @@ class _Importer(RunsReport):
         try:
             if fields.benchmark not in ("", self._benchmark.name):
                 raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
-            task = find_task(self._benchmark, fields.task)
-            test_set = find_test_set(task, fields.episode)
+            task = storing.find_task(self._benchmark, fields.task)
+            test_set = storing.find_test_set(task, fields.episode)
             run = write(
-                lambda: open_run(
+                partial(
+                    storing.open_run,
                     test_set=test_set,
                     fields=fields,
-                    source_format=self._reader.name,
-                    source_name=self._path.name,
+                    source_format=self.format,
+                    source_name=self.file,
                     owner=self._owner,
                     state=RunState.STAGED,
                 )
@@ -242,14 +230,14 @@ class _Filling(ImportedRun):
         """Keep the prediction until the next flush, or count the reason why not."""
         try:
             example = self._example(record)
-            answer = storable_answer(self._pieces(record, example))
+            answer = storing.storable_answer(self._pieces(record, example))
         except BadInput as error:
             self.counts.refuse(error, where)
         else:
             self._keep(example, answer, where)
 
     def flush(self) -> None:
-        stored, different = add(self.run, self.pending)
+        stored, different = storing.add(self.run, self.pending)
         self.counts.matched += stored
         again = len(self.pending) - stored - len(different)
         self.counts.count("duplicate", SAME_ANSWER, times=again)
@@ -271,27 +259,28 @@ class _Filling(ImportedRun):
         together with it."""
         self.flush()
         if not self.counts.matched:
-            remove([self.run])
+            storing.remove([self.run])
             return False
         try:
             notes = self._notes(together)
         except BadInput as error:
-            remove([self.run])
+            storing.remove([self.run])
             self.counts.count("refused", str(error), times=self.counts.matched)
             self.counts.matched = 0
             return False
         self.counts.missing = len(self.items) - self.counts.matched
-        report = {**self.counts.as_plain(), "notes": notes}
+        prompts = {"prompts": self.how} if self.how else {}
+        report = {**self.counts.as_plain(), "notes": notes, **prompts}
         try:
-            describe(self.run, {**report, **({"prompts": self.how} if self.how else {})}, together)
-        except StoredAlready as error:
+            storing.describe(self.run, report, together)
+        except storing.StoredAlready as error:
             self.is_there_as(error.run)
         else:
             self.notes = (*notes, *form_in_words(self.run.report, self.items.item_set.choices))
         return True
 
     def is_there_as(self, same: Run) -> None:
-        remove([self.run])
+        storing.remove([self.run])
         self.run, self.notes, self.is_new = same, (), False
 
     def _example(self, record: ReadPrediction) -> int:
@@ -317,7 +306,7 @@ class _Filling(ImportedRun):
         if isinstance(answer, str):
             self.had_free_text = True
             offered = {"options": options, "labels": labels}
-            return pieces_of(answer, self.run.task.kind, offered, **self._cut)
+            return storing.pieces_of(answer, self.run.task.kind, offered, **self._cut)
         named = {} if shown.options else dict(zip(options, labels, strict=False))
         return tuple(kind.meant([named.get(piece, piece) for piece in answer], shown))
 
@@ -337,7 +326,7 @@ class _Filling(ImportedRun):
     def _notes(self, together: Collection[int]) -> list[str]:
         notes = []
         if self.had_free_text:
-            notes.append(rule_in_words(self.run.task.kind, **self._cut))
+            notes.append(storing.rule_in_words(self.run.task.kind, **self._cut))
         if missing := len(self.items) - self.counts.matched:
             notes.append(f"partial: {missing} of {len(self.items)} examples missing")
         return [*notes, *self._others(together), *self._same_answers(together)]
@@ -345,11 +334,11 @@ class _Filling(ImportedRun):
     def _same_answers(self, together: Collection[int]) -> list[str]:
         """A system that answers everything alike does so with any shots; where its answers differ,
         a second run with the same ones is more likely the same file under another name."""
-        same = same_answers(self.run, together)
+        same = storing.same_answers(self.run, together)
         if same is None:
             return []
         is_expected = same.pk in together or self.options.same_answers
-        if not is_expected and not answers_alike(self.run):
+        if not is_expected and not storing.answers_alike(self.run):
             raise BadInput(
                 f"run {same.pk} ({same.label}) has exactly these answers already: if the system "
                 "really gave them twice, import with --same-answers"
@@ -362,10 +351,3 @@ class _Filling(ImportedRun):
         same = there.filter(**{name: getattr(self.run, name) for name in names})
         pks = [str(pk) for pk in same.exclude(pk=self.run.pk).values_list("pk", flat=True)]
         return [f"other runs of the same system, shots and split: {', '.join(pks)}"] if pks else []
-
-
-def _why_nothing(report: RunsReport) -> str:
-    reasons = "; ".join(report.counts.reasons_in_words()[:3])
-    if not reasons:
-        return f"{report.file} holds no predictions; nothing was imported."
-    return f"Nothing was imported from {report.file} ({report.format}): {reasons}."

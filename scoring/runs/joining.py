@@ -31,8 +31,6 @@ class _Texts:
 
 
 class ItemFinder:
-    """The examples of one test set, for look-up."""
-
     def __init__(self, item_set: ItemSet) -> None:
         self.item_set = item_set
         rows = Item.objects.filter(item_set=item_set).order_by("position")

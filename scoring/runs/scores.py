@@ -152,8 +152,12 @@ def _count(run: Run, user: User, at: datetime) -> None:
     most = settings.RUNS_A_DAY
     if (count := finished.count()) >= most:
         # The one whose end makes room again.
-        last = finished[count - most]
-        raise TooMany(_too_many_today(run, last.finished_at + A_DAY))
+        again = timezone.localtime(finished[count - most].finished_at + A_DAY)
+        where = run.task.slug + ("" if run.episode is None else f", episode {run.episode},")
+        raise TooMany(
+            f"You finished {most} runs on the test items of {where} within a day, and no more are "
+            f"allowed: finish this one after {again.strftime('%Y-%m-%d %H:%M %Z')}."
+        )
     FinishedRun.objects.create(owner=user, items_key=key, finished_at=at)
 
 
@@ -161,12 +165,3 @@ def _lock(user: User) -> None:
     """Of two requests of one person, the second waits, then counts the first."""
     assert transaction.get_connection().in_atomic_block, "the lock lasts as long as a transaction"
     User.objects.select_for_update().get(pk=user.pk)
-
-
-def _too_many_today(run: Run, again: datetime) -> str:
-    where = run.task.slug if run.episode is None else f"{run.task.slug}, episode {run.episode},"
-    when = timezone.localtime(again).strftime("%Y-%m-%d %H:%M %Z")
-    return (
-        f"You finished {settings.RUNS_A_DAY} runs on the test items of {where} within a day, and "
-        f"no more are allowed: finish this one after {when}."
-    )

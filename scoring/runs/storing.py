@@ -34,16 +34,12 @@ Answers = Mapping[int, tuple[str, ...]]
 
 
 class DifferentAnswer(Refusal):
-    """An example that has a prediction is given another one."""
-
     def __init__(self, example_ids: list[int]) -> None:
         super().__init__("An example has another prediction already; a prediction is final.")
         self.example_ids = example_ids
 
 
 class StoredAlready(Refusal):
-    """The same predictions of the same system exist as another run."""
-
     def __init__(self, run: Run) -> None:
         super().__init__(f"These predictions are stored already, as run {run.pk}.")
         self.run = run
@@ -201,7 +197,6 @@ def store_run(
 
 
 def missing_answers(run: Run) -> int:
-    """How many items of its test set have no prediction."""
     return run.test_set.items.count() - run.predictions.count()
 
 
@@ -227,7 +222,6 @@ def answers_alike(run: Run) -> bool:
 
 
 def answers_checksum(run: Run) -> str:
-    """SHA-256 over what the run says."""
     return checksum(_answers(run))
 
 
@@ -270,7 +264,6 @@ def distinct(pieces: Iterable[str]) -> tuple[str, ...]:
 
 
 def rule_in_words(kind: str, *, separator: str = "", none_word: str = "") -> str:
-    """The rule as the report of an import shows it."""
     rule = f"free text: {answer_kind(kind).cut_in_words(separator)}"
     return f"{rule}; “{none_word}” means none" if none_word else rule
 
@@ -294,12 +287,10 @@ def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> 
     same import."""
     content = finished(run, report)
     checksum = content["checksum"]
-    if (
-        same := published_as(checksum)
-        or Run.every.filter(pk__in=together, checksum=checksum).first()
-    ):
+    beside = Run.every.filter(pk__in=together, checksum=checksum)
+    if same := published_as(checksum) or beside.first():
         raise StoredAlready(same)
-    write(lambda: Run.every.filter(pk=run.pk).update(**content))
+    write(partial(Run.every.filter(pk=run.pk).update, **content))
     run.checksum, run.report = checksum, content["report"]
 
 

@@ -119,32 +119,27 @@ def _read_state(
     state: Mapping[str, Any], *, run: RunFields, chosen: Chosen | None
 ) -> ReadPrediction:
     try:
-        return _request(state, run, chosen)
+        instance, trial = state["instance"], as_number(state["train_trial_index"])
+        if trial is None:
+            raise BadInput("“train_trial_index” is not a number from 0")
+        if instance.get("perturbation"):
+            raise LeftOut("a perturbed copy of an instance")
+        if state.get("request_mode") == "calibration":
+            raise LeftOut("a request that calibrates another")
+        if chosen is not None:
+            reference = chosen.get((str(instance["id"]), trial))
+            if reference is None:
+                raise BadInput("per_instance_stats.json does not say which choice was predicted")
+            if reference != state["reference_index"]:
+                raise LeftOut("a choice that was weighed and not taken")
+        return ReadPrediction(
+            run=replace(run, split=trial + 1) if run.shots else run,
+            answer=_helm_answer(state, separate=chosen is not None),
+            source_id=as_id(instance["id"]),
+            texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
+        )
     except MALFORMED as error:
         raise BadInput("a field of the request is missing") from error
-
-
-def _request(state: Mapping[str, Any], run: RunFields, chosen: Chosen | None) -> ReadPrediction:
-    instance = state["instance"]
-    trial = as_number(state["train_trial_index"])
-    if trial is None:
-        raise BadInput("“train_trial_index” is not a number from 0")
-    if instance.get("perturbation"):
-        raise LeftOut("a perturbed copy of an instance")
-    if state.get("request_mode") == "calibration":
-        raise LeftOut("a request that calibrates another")
-    if chosen is not None:
-        reference = chosen.get((str(instance["id"]), trial))
-        if reference is None:
-            raise BadInput("per_instance_stats.json does not say which choice was predicted")
-        if reference != state["reference_index"]:
-            raise LeftOut("a choice that was weighed and not taken")
-    return ReadPrediction(
-        run=replace(run, split=trial + 1) if run.shots else run,
-        answer=_helm_answer(state, separate=chosen is not None),
-        source_id=as_id(instance["id"]),
-        texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
-    )
 
 
 def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
@@ -169,7 +164,6 @@ def _begins_with(members: set[str], path: Path) -> bool:
 
 
 def _values(path: Path, name: str, usual: str) -> set[str]:
-    """What the rows of a file have in a field."""
     rows = (row for _, row in read_lines(path) if isinstance(row, dict))
     return {str(row.get(name, usual)) for row in rows}
 
@@ -284,14 +278,11 @@ def _log_likelihood(response: object) -> float:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Every string in a document, however deep."""
+    """However deep."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _strings(part)
-    elif isinstance(value, list):
-        for part in value:
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
 
 
@@ -299,7 +290,11 @@ SAMPLE = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluatio
 
 
 def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
-    wanted = _wanted(path, options)
+    wanted = ""
+    # Every evaluation where each names its own task.
+    if options.choice or options.run.task:
+        names = _values(path, "evaluation_name", "None")
+        wanted = chosen(names, options.choice, what="evaluation", file=path.name)
     annotators: set[str] = set()
     has_others = False
 
@@ -319,14 +314,6 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
             f"{path.name} holds the answers of an annotator ({min(annotators)}), who is no system: "
             "leave the file out, since people are compared by the study that they took part in."
         )
-
-
-def _wanted(path: Path, options: ReadOptions) -> str:
-    """The evaluation to _read_samples; every one where each names its own task."""
-    if not options.choice and not options.run.task:
-        return ""
-    names = _values(path, "evaluation_name", "None")
-    return chosen(names, options.choice, what="evaluation", file=path.name)
 
 
 def _of_sample(row: Mapping[str, Any]) -> ReadPrediction:

@@ -43,7 +43,6 @@ SHOTS = ("fewshot", "num_fewshot", "shots")
 
 
 def run_of(header: Mapping[str, Any]) -> RunFields:
-    """The run that an `eval` section describes."""
     arguments = object_in(header.get("task_args"))
     shots = [as_number(arguments[name]) for name in SHOTS if name in arguments]
     return RunFields(

@@ -55,7 +55,6 @@ def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterat
 
 
 def read_elements(path: Path) -> Iterator[Any]:
-    """Each element of a file's one array."""
     with path.open(encoding="utf-8-sig") as file:
         stream = _Stream(file, path.name)
         for _ in stream.each("[", "]"):
@@ -63,7 +62,6 @@ def read_elements(path: Path) -> Iterator[Any]:
 
 
 def read_json(path: Path) -> Any:
-    """A whole document, for the small files beside the large ones."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -96,26 +94,19 @@ def read_opening(path: Path) -> dict[str, Any]:
     return members
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
-
-
 class _Stream:
     """A text file read as JSON from left to right, keeping only what is still unread."""
 
     def __init__(self, file: IO[str], name: str) -> None:
-        self._file = file
-        self._name = name
-        self._text = ""
-        self._at = 0
+        self._file, self._name = file, name
+        self._text, self._at = "", 0
 
     def peek(self) -> str:
         while True:
-            self._at = _skip(self._text, self._at)
-            if self._at < len(self._text):
-                return self._text[self._at]
+            while self._at < len(self._text):
+                if self._text[self._at] not in " \t\r\n":
+                    return self._text[self._at]
+                self._at += 1
             if not self._read_more():
                 self._refuse("it ends too early")
 

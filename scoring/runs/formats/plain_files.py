@@ -143,7 +143,6 @@ def _is_solutions(path: Path) -> bool:
 
 
 def _solutions(fields: Mapping[str, Any]) -> dict[str, str]:
-    """By system."""
     return {
         name: value["solution"]
         for name, value in fields.items()

@@ -129,19 +129,14 @@ LARGEST = 2**31 - 1
 
 def run_fields(given: Mapping[str, Any]) -> RunFields:
     """The fields of a run among a record's. Raises BadInput with what is wrong."""
-    checked: dict[str, Any] = {}
-    for name in NAMES:
-        if given.get(name) is not None:
-            checked[name] = _check(name, given[name])
-    return RunFields(**checked)
+    said = ((name, given.get(name)) for name in NAMES)
+    return RunFields(**{name: _check(name, value) for name, value in said if value is not None})
 
 
 def over(base: RunFields, above: RunFields) -> RunFields:
     """`base`, overridden by whatever `above` says."""
-    said = {name: getattr(above, name) for name in NAMES}
-    return replace(
-        base, **{name: value for name, value in said.items() if value not in ("", None, ())}
-    )
+    said = ((name, getattr(above, name)) for name in NAMES)
+    return replace(base, **{name: value for name, value in said if value not in ("", None, ())})
 
 
 def check_complete(run: RunFields) -> None:

@@ -70,7 +70,9 @@ def import_scores(*, path: Path, benchmark: Benchmark, options: ReadOptions) -> 
     if not report.added and not report.unchanged:
         why = report.refused[0] if report.refused else f"{path.name} holds none."
         raise BadInput(f"No figure was imported. {why}")
-    report.tasks_not_there = _not_there(benchmark)
+    figures = ReportedScore.objects.filter(benchmark=benchmark).order_by("task")
+    others = figures.exclude(task__in=benchmark.tasks.values("slug"))
+    report.tasks_not_there = list(others.values_list("task", flat=True).distinct())
     return report
 
 
@@ -144,12 +146,6 @@ def _store(
             f"{stored.system} on {stored.task} with {shots_label(stored.shots)} shots is stored "
             f"with {said}; delete the stored figure in the admin if the file is right."
         )
-
-
-def _not_there(benchmark: Benchmark) -> list[str]:
-    figures = ReportedScore.objects.filter(benchmark=benchmark).order_by("task")
-    there = benchmark.tasks.values("slug")
-    return list(figures.exclude(task__in=there).values_list("task", flat=True).distinct())
 
 
 def _check_metric(metric: object) -> None:

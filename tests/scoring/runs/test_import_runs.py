@@ -286,7 +286,7 @@ def test_takes_away_what_it_began_when_it_stops(
         assert Prediction.objects.count() == 4
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scoring.runs.importing.describe", interrupted)
+    monkeypatch.setattr("scoring.runs.storing.describe", interrupted)
     with pytest.raises(KeyboardInterrupt):
         imported(path, benchmark)
     assert not Run.every.exists()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.jobs import queue
 from annotation.models import Benchmark
 from scoring.models import Prediction, Run, RunState
-from scoring.runs import importing, storing
+from scoring.runs import storing
 from scoring.runs.storing import remove_abandoned
 from tests.scoring.runs.runs_from import WHO, imported, toy_benchmark, written
 
@@ -46,8 +46,8 @@ def leave_behind(path: Path, benchmark: Benchmark, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(importing, "publish", die)
-        patch.setattr(importing, "remove", lambda runs: None)
+        patch.setattr(storing, "publish", die)
+        patch.setattr(storing, "remove", lambda runs: None)
         with pytest.raises(KeyboardInterrupt):
             imported(path, benchmark)
     assert Run.every.filter(state=RunState.STAGED).count() == 2
@@ -112,11 +112,11 @@ def test_finds_what_somebody_else_has_stored_meanwhile(
     publish = storing.publish
 
     def second(runs: Any) -> None:
-        monkeypatch.setattr(importing, "publish", publish)
+        monkeypatch.setattr(storing, "publish", publish)
         imported(path, benchmark)
         publish(runs)
 
-    monkeypatch.setattr(importing, "publish", second)
+    monkeypatch.setattr(storing, "publish", second)
     report = imported(path, benchmark)
     assert [run.is_new for run in report.runs] == [False, False]
     assert Run.every.count() == 2
