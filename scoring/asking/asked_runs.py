@@ -24,20 +24,12 @@ from annotation.models.errors import BadInput
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
+from scoring.runs import storing
 from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS, run_fields
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.importing import ImportedRun
 from scoring.runs.joining import ItemFinder
 from scoring.runs.scores import keep_scores
-from scoring.runs.storing import (
-    StoredAlready,
-    add_predictions,
-    finish_run,
-    open_run,
-    pieces_of,
-    storable_answer,
-    storable_text,
-)
 
 # By which an endpoint of one's own is reached; its key is <ENDPOINT>_API_KEY.
 ENDPOINT = "endpoint"
@@ -69,7 +61,6 @@ class ModelSettings:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "ModelSettings":
-        """Of what is given, by their names."""
         said = {field.name: given[field.name] for field in fields(cls) if field.name in given}
         return cls(**{**said, "prices": tuple(said["prices"]) if said.get("prices") else None})
 
@@ -99,14 +90,20 @@ class ModelSettings:
 
     def check(self) -> None:
         """Raise BadInput for what cannot be asked."""
-        if self.base_url:
-            self._check_address()
-        elif "/" not in self.model:
+        address = urlsplit(self.base_url)
+        if self.base_url and (address.scheme not in ("http", "https") or not address.hostname):
+            raise BadInput(f"“{self.base_url}” is not an address such as http://127.0.0.1:8080/v1.")
+        if "@" in address.netloc or address.query:
+            raise BadInput(
+                "An address is stored with the run, so it may hold no key: set the environment's "
+                f"{KEY_OF_ENDPOINT} instead."
+            )
+        if not self.base_url and "/" not in self.model:
             raise BadInput(
                 f"“{self.model}” names no provider: write it as Inspect does, such as "
                 "openai/gpt-4o-mini, or give the endpoint's address with --base-url."
             )
-        elif self.completions:
+        if not self.base_url and self.completions:
             raise BadInput(
                 "Plain completions are for an endpoint given with --base-url; a model of vLLM is "
                 "named vllm-completions/…."
@@ -115,16 +112,6 @@ class ModelSettings:
             raise BadInput(
                 "Longest answer and connections must be at least 1, retries and temperature at "
                 "least 0."
-            )
-
-    def _check_address(self) -> None:
-        address = urlsplit(self.base_url)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise BadInput(f"“{self.base_url}” is not an address such as http://127.0.0.1:8080/v1.")
-        if "@" in address.netloc or address.query:
-            raise BadInput(
-                "An address is stored with the run, so it may hold no key: set the environment's "
-                f"{KEY_OF_ENDPOINT} instead."
             )
 
 
@@ -168,7 +155,6 @@ class Prompts:
 
 
 def content_of(line: Line) -> Any:
-    """What the model is shown of a line."""
     return line["messages"] if "messages" in line else line["prompt"]
 
 
@@ -211,7 +197,6 @@ class AskedRun:
         return f"{self.run.task.slug}, {self.run.label}"
 
     def open(self) -> None:
-        """The run to fill is made or taken up."""
         runs = list(self.earlier)
         taken = next(reversed([run for run in runs if not run.is_complete] or runs), None)
         if taken is None or (taken.is_complete and self.missing):
@@ -222,10 +207,14 @@ class AskedRun:
 
     def take(self, replies: Mapping[int, Reply]) -> None:
         """Store answers with what the model wrote, in one transaction."""
-        read = {pk: self._read(pk, reply.text) for pk, reply in replies.items()}
+        kind, find = self.run.task.kind, storing.pieces_of
+        read = {
+            pk: storing.storable_answer(find(reply.text, kind, self.missing[pk]))
+            for pk, reply in replies.items()
+        }
 
         def store() -> None:
-            add_predictions(self.run, read)
+            storing.add_predictions(self.run, read)
             self._keep_replies(replies)
 
         write(store)
@@ -244,8 +233,8 @@ class AskedRun:
             ASKED: asked,
         }
         try:
-            finish_run(self.run, report=report)
-        except StoredAlready as error:
+            storing.finish_run(self.run, report=report)
+        except storing.StoredAlready as error:
             self.run.delete()
             return ImportedRun(error.run, is_new=False)
         keep_scores([self.run])
@@ -258,7 +247,7 @@ class AskedRun:
     def _opened(self) -> Run:
         said = {name: self.prompts.fields.get(name) for name in RUN_KEYS}
         first, settings = self.lines[0], self.settings
-        run = open_run(
+        run = storing.open_run(
             test_set=self.items.item_set,
             fields=run_fields({**said, "system": settings.model, "method": Method.ICL}),
             source_format=FORMAT,
@@ -275,7 +264,7 @@ class AskedRun:
     def _copy(self) -> None:
         """Take over what a complete run on some of the prompts was told."""
         others = {pk: p for pk, p in self.known.items() if p.run_id != self.run.pk}
-        add_predictions(self.run, {pk: tuple(p.answer) for pk, p in others.items()})
+        storing.add_predictions(self.run, {pk: tuple(p.answer) for pk, p in others.items()})
         self._keep_replies({pk: prediction.reply for pk, prediction in others.items()})
 
     def _take_the_place_of_parts(self) -> None:
@@ -287,18 +276,14 @@ class AskedRun:
             if not part.predictions.exclude(example_id__in=answered).exists():
                 part.delete()
 
-    def _read(self, example: int, text: str) -> tuple[str, ...]:
-        line = self.missing[example]
-        return storable_answer(pieces_of(text, self.run.task.kind, line))
-
     def _keep_replies(self, replies: Mapping[int, Reply]) -> None:
         """Where there is none yet."""
         without = self.run.predictions.filter(reply=None, example_id__in=list(replies))
         Reply.objects.bulk_create(
             Reply(
                 prediction_id=pk,
-                text=storable_text(replies[example].text),
-                version=storable_text(replies[example].version)[:200],
+                text=storing.storable_text(replies[example].text),
+                version=storing.storable_text(replies[example].version)[:200],
                 stop_reason=replies[example].stop_reason[:40],
                 input_tokens=replies[example].input_tokens,
                 output_tokens=replies[example].output_tokens,
@@ -328,6 +313,5 @@ class AskedRun:
 
 
 def _sha256(said: Any, *, sort_keys: bool = False) -> str:
-    return sha256(
-        json.dumps(said, ensure_ascii=sort_keys, sort_keys=sort_keys).encode()
-    ).hexdigest()
+    written = json.dumps(said, ensure_ascii=sort_keys, sort_keys=sort_keys)
+    return sha256(written.encode()).hexdigest()

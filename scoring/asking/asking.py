@@ -64,11 +64,10 @@ class Tally:
 
     def in_words(self, settings: ModelSettings) -> str:
         cost = settings.cost(self.read, self.written)
+        tokens = f"{self.read:,} tokens read, {self.written:,} written"
         parts = [
             f"{self.done} of {self.total} answers",
-            f"{self.read:,} tokens read, {self.written:,} written"
-            if self.read or self.written
-            else "",
+            tokens if self.read or self.written else "",
             "" if cost is None else f"{cost:.4f} USD so far",
             self.trouble,
             f"{self.failures.total()} failed" if self.failures else "",
@@ -136,7 +135,9 @@ class _Asking:
             try:
                 self._ask(asked)
             except BaseException:
-                self._wait_for_the_rest(asked)
+                # It has been asked, and is paid for.
+                done, _ = wait(self.under_way, timeout=GRACE_S)
+                self._take(asked, done)
                 raise
             self._end(asked)
 
@@ -146,7 +147,12 @@ class _Asking:
         while self._fill(questions):
             done, _ = wait(self.under_way, timeout=TICK_S, return_when=FIRST_COMPLETED)
             self._take(asked, done)
-            self._check_reach()
+            if self.failed_in_a_row >= MOST_FAILURES:
+                [(reason, _)] = self.tally.failures.most_common(1)
+                raise NoAnswers(
+                    f"{self.settings.model} failed {self.failed_in_a_row} times in a row, so no "
+                    f"more was asked: {reason}"
+                )
             self.tally.trouble = self.client.trouble
             self.tell(self.tally, asked.in_words)
         self.tally.trouble = ""
@@ -175,14 +181,6 @@ class _Asking:
             self.tally.read += reply.input_tokens or 0
             self.tally.written += reply.output_tokens or 0
 
-    def _check_reach(self) -> None:
-        if self.failed_in_a_row >= MOST_FAILURES:
-            [(reason, _)] = self.tally.failures.most_common(1)
-            raise NoAnswers(
-                f"{self.settings.model} failed {self.failed_in_a_row} times in a row, so no more "
-                f"was asked: {reason}"
-            )
-
     def _end(self, asked: AskedRun) -> None:
         if asked.missing:
             self.tally.unfinished.append(asked)
@@ -191,11 +189,6 @@ class _Asking:
             self.tally.runs.append(ImportedRun(asked.run, counts, (), is_new=False))
         else:
             self.tally.runs.append(asked.finish(self.client.version))
-
-    def _wait_for_the_rest(self, asked: AskedRun) -> None:
-        """It has been asked, and is paid for."""
-        done, _ = wait(self.under_way, timeout=GRACE_S)
-        self._take(asked, done)
 
 
 def _reason(future: "Future[Reply]") -> str:
@@ -230,11 +223,8 @@ def estimate(
         characters += [len(as_text(line)) for line in asked.missing.values()]
     tokens = round(sum(characters) / CHARACTERS_PER_TOKEN)
     said = f"{count} prompt{pluralize(count)} in {runs} run{pluralize(runs)}"
-    sentences = [
-        f"{said}; {len(characters)} to be asked.",
-        *_costs(settings, tokens, len(characters) * settings.max_tokens),
-    ]
-    return sentences, first
+    costs = _costs(settings, tokens, len(characters) * settings.max_tokens)
+    return [f"{said}; {len(characters)} to be asked.", *costs], first
 
 
 def _costs(settings: ModelSettings, tokens: int, most_written: int) -> Iterator[str]:
@@ -250,7 +240,6 @@ def _costs(settings: ModelSettings, tokens: int, most_written: int) -> Iterator[
 
 
 def as_text(line: Line) -> str:
-    """A prompt as somebody reads it."""
     content = content_of(line)
     if isinstance(content, str):
         return content

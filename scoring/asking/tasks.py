@@ -5,7 +5,7 @@ What may be asked there is the operator's choice, since it is their keys and mon
 models in the environment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,6 +32,7 @@ AT = "@"
 NEEDED = (Right.SET_UP, Right.GOLD)
 EVERY_S = 1.0
 LARGEST_TEMPLATES = 1_000_000
+TICKS = forms.CheckboxSelectMultiple
 IN_WORDS = {
     "icl": "one text: description, shots, example",
     "chat": "a conversation: the shots as turns",
@@ -53,15 +54,13 @@ class RunModelForm(forms.Form):
         empty_label="no study: the benchmark as it is now",
         help_text="Its frozen descriptions and shot sets are shown.",
     )
-    tasks = forms.MultipleChoiceField(label="Tasks", widget=forms.CheckboxSelectMultiple)
-    shots = forms.TypedMultipleChoiceField(
-        coerce=int, label="Shots", widget=forms.CheckboxSelectMultiple
-    )
+    tasks = forms.MultipleChoiceField(label="Tasks", widget=TICKS)
+    shots = forms.TypedMultipleChoiceField(coerce=int, label="Shots", widget=TICKS)
     splits = forms.TypedMultipleChoiceField(
         coerce=int,
         required=False,
         label="Splits",
-        widget=forms.CheckboxSelectMultiple,
+        widget=TICKS,
         help_text="None chosen: all. A zero-shot set has none.",
     )
     episodes = forms.CharField(
@@ -104,25 +103,25 @@ class RunModelForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
-        sets = benchmark_sets(benchmark)
-        choices: dict[str, list[Any]] = {
+        sets = ItemSet.objects.filter(task__benchmark=benchmark, role=Role.TRAINING)
+        sets = sets.exclude(shots=None).order_by()
+        splits = sets.exclude(split=None)
+        choices: dict[str, Iterable[Any]] = {
             "model": offered_models(),
-            "tasks": list(benchmark.tasks.order_by("slug").values_list("slug", flat=True)),
-            "shots": sorted({0, *(shots for shots, _ in sets)}),
-            "splits": sorted({split for _, split in sets if split is not None}),
+            "tasks": benchmark.tasks.order_by("slug").values_list("slug", flat=True),
+            "shots": sorted({0, *sets.values_list("shots", flat=True).distinct()}),
+            "splits": sorted(splits.values_list("split", flat=True).distinct()),
+            "format": FORMATS,
         }
         for name, values in choices.items():
-            self._choices(name, [(value, str(value)) for value in values])
-        self._choices("format", [(name, IN_WORDS[name]) for name in FORMATS])
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            called = IN_WORDS if name == "format" else {}
+            field.choices = [(value, called.get(value, str(value))) for value in values]
         chooser = self.fields["study"]
         assert isinstance(chooser, forms.ModelChoiceField)
         own = studies(user, Right.SET_UP).filter(benchmark=benchmark)
         chooser.queryset = own.exclude(state=StudyState.DRAFT).distinct()
-
-    def _choices(self, name: str, choices: list[tuple[Any, Any]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
 
     def clean_episodes(self) -> list[int]:
         words = self.cleaned_data["episodes"].replace(",", " ").split()
@@ -145,36 +144,26 @@ class RunModelForm(forms.Form):
 
     def arguments(self) -> dict[str, Any]:
         """Of the job."""
-        cleaned = self.cleaned_data
-        prices = [cleaned["price_read"], cleaned["price_written"]]
-        names = ["model", "tasks", "shots", "splits", "episodes", "format", "limit"]
-        names += ["temperature", "seed", "max_tokens"]
+        others = ("study", "templates", "price_read", "price_written")
+        given = {name: value for name, value in self.cleaned_data.items() if name not in others}
+        study, _templates, *prices = (self.cleaned_data[name] for name in others)
         return {
             "benchmark": self.benchmark.pk,
-            "study": cleaned["study"].pk if cleaned["study"] else None,
+            "study": study.pk if study else None,
             "prices": None if None in prices else prices,
-            **{name: cleaned[name] for name in names},
+            **given,
         }
-
-
-def benchmark_sets(benchmark: Benchmark) -> list[tuple[int, int | None]]:
-    """The shots and split of its training sets."""
-    sets = ItemSet.objects.filter(task__benchmark=benchmark, role=Role.TRAINING)
-    found = sets.exclude(shots=None).order_by().values_list("shots", "split").distinct()
-    return [(shots or 0, split) for shots, split in found]
 
 
 @transaction.atomic
 def order_model(arguments: dict[str, Any], *, templates: Any, author: User) -> Job:
     """The job that asks; the one that is under way, where the same is ordered twice."""
-    same = Job.objects.filter(kind=JOB, author=author, finished_at=None, upload=None)
-    under_way = same.filter(arguments=arguments).first()
-    if under_way is not None and templates is None:
-        return under_way
-    upload = None
     if templates is not None:
         upload = Upload.objects.create(name=templates.name[:300], data=templates.read())
-    return queue.enqueue(JOB, arguments, upload=upload, author=author)
+        return queue.enqueue(JOB, arguments, upload=upload, author=author)
+    same = Job.objects.filter(kind=JOB, author=author, finished_at=None, upload=None)
+    under_way = same.filter(arguments=arguments).first()
+    return under_way or queue.enqueue(JOB, arguments, author=author)
 
 
 def check_may_ask(benchmark: Benchmark, study: Study | None, author: User | None) -> None:
