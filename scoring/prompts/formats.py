@@ -66,24 +66,23 @@ class Pattern:
 
 def read_templates(path: Path) -> dict[str, Template]:
     """By task. Raises BadInput with what is wrong."""
-    return {task: _template(*entry) for task, entry in _entries(path, "a template")}
+    given = _by_task(path, "a template")
+    return {task: _template(value, f"{path}, {task}") for task, value in given.items()}
 
 
 def read_patterns(path: Path) -> dict[str, Pattern]:
-    return {task: _pattern(*entry) for task, entry in _entries(path, "a pattern")}
+    given = _by_task(path, "a pattern")
+    return {task: _pattern(value, f"{path}, {task}") for task, value in given.items()}
 
 
-def _entries(path: Path, what: str) -> Iterator[tuple[str, tuple[object, str]]]:
-    """The entry of each task, and where it stands."""
+def _by_task(path: Path, what: str) -> dict[str, Any]:
     given = read_json(path)
     if not isinstance(given, dict):
         raise BadInput(f"{path} must hold an object with {what} for each task.")
-    for task, value in given.items():
-        yield task, (value, f"{path}, {task}")
+    return given
 
 
 def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str, Any]]:
-    """One text for each example, with its answer in the training set."""
     task = prompts.fields["task"]
     if not prompts.has_labels:
         raise BadInput(
@@ -120,15 +119,11 @@ def unifew_question(example: PromptExample, template: Template) -> str:
         "text": _in_one_line(" ".join(example.context)),
     }
     if OF_PAIRS & set(PLACE.findall(template.joining)):
-        values["first"], values["second"] = map(_in_one_line, _pair_in(example))
+        texts: Sequence[str] = example.context
+        texts = texts[0].split(BETWEEN_TEXTS) if len(texts) == 1 else texts
+        pair = _two(example, texts, "The template", " in its joining")
+        values["first"], values["second"] = map(_in_one_line, pair)
     return PLACE.sub(lambda place: values[place[1]], template.joining)
-
-
-def _pair_in(example: PromptExample) -> Sequence[str]:
-    segments = example.context
-    if len(segments) == 1:
-        segments = tuple(segments[0].split(BETWEEN_TEXTS))
-    return _two(example, segments, "The template", " in its joining")
 
 
 def _two(
@@ -229,10 +224,8 @@ def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     shown = [_message("system", instructions(prompts))]
     for shot in prompts.training:
-        shown += [
-            _message("user", question(shot)),
-            _message("assistant", _shown(prompts, shot)),
-        ]
+        shown.append(_message("user", question(shot)))
+        shown.append(_message("assistant", _shown(prompts, shot)))
     for example in prompts.test:
         messages = [*shown, _message("user", question(example))]
         yield prompts.line("chat", example, {"messages": messages})
@@ -240,16 +233,16 @@ def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     told = instructions(prompts)
-    return _lines_by_example(
-        prompts, "pairs", lambda example: f"{told}\n\n{question(example)}\n{ANSWER}"
-    )
+
+    def prompt(example: PromptExample) -> str:
+        return f"{told}\n\n{question(example)}\n{ANSWER}"
+
+    return _lines_by_example(prompts, "pairs", prompt)
 
 
 def clues_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     """As CLUES gives its models an example: the question and the text, no description."""
-    return _lines_by_example(
-        prompts, "clues", lambda example: " ".join([example.question, *example.context])
-    )
+    return _lines_by_example(prompts, "clues", lambda one: " ".join([one.question, *one.context]))
 
 
 def _lines_by_example(
@@ -320,14 +313,12 @@ def instructions(prompts: PromptSet) -> str:
 
 
 def question(example: PromptExample) -> str:
-    """A context, its question and what can be answered."""
     text = "\n".join(example.context)
     lines = [f"Context: {text}", f"Question: {example.question}"]
     if not example.question:
         # A question of its own, unless it is a text to be labelled.
-        lines = [
-            f"Context: {text}" if example.options and not example.labels else f"Question: {text}"
-        ]
+        is_labelled = example.options and not example.labels
+        lines = [f"Context: {text}" if is_labelled else f"Question: {text}"]
     if example.labels:
         lettered = zip(ascii_uppercase, example.options, strict=False)
         lines += [f"{letter}. {option}" for letter, option in lettered]

@@ -1,6 +1,6 @@
 """Prompting: the item sets of a task, or the frozen batches of a study, as material for prompts."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -107,13 +107,10 @@ class Subject:
         return self._of_benchmark(find_task(self.benchmark, slug))
 
     def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
-        """The one that these fields name."""
-        one = replace(
-            self,
-            shots=[fields["shots"]],
-            splits=[] if fields.get("split") is None else [fields["split"]],
-            episodes=[] if fields.get("episode") is None else [fields["episode"]],
+        split, episode = (
+            [] if fields.get(name) is None else [fields[name]] for name in ("split", "episode")
         )
+        one = replace(self, shots=[fields["shots"]], splits=split, episodes=episode)
         return next(found for found in one.of_task(fields["task"]) if found.fields == fields)
 
     def _all_tasks(self, *, one_by_one: bool) -> Collection[str]:
@@ -144,7 +141,7 @@ class Subject:
         there = list(batches.order_by("task__slug", "pk"))
         of_task = [batch for batch in there if task in ("", batch.task.slug)]
         if not of_task:
-            known = _listed(dict.fromkeys(batch.task.slug for batch in there))
+            known = ", ".join(dict.fromkeys(batch.task.slug for batch in there))
             raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
         self._check(of_task, f"The study {study.slug}")
         chosen = [batch for batch in of_task if self._takes(batch)]
@@ -181,11 +178,10 @@ class Subject:
         for name, found in there.items():
             if unknown := sorted(set(getattr(self, name)) - found):
                 known = sorted(value for value in found if value is not None)
-                raise BadInput(
-                    f"{whose} has no {name} {_listed(unknown)}: choose from {_listed(known)}."
-                    if known
-                    else f"{whose} has no {name}: leave them out."
-                )
+                if not known:
+                    raise BadInput(f"{whose} has no {name}: leave them out.")
+                lacking, choice = (", ".join(map(str, values)) for values in (unknown, known))
+                raise BadInput(f"{whose} has no {name} {lacking}: choose from {choice}.")
 
 
 def test_set_of(prompts: PromptSet) -> ItemSet:
@@ -195,30 +191,20 @@ def test_set_of(prompts: PromptSet) -> ItemSet:
     return find_test_set(task, prompts.fields.get("episode"))
 
 
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(str, values))
-
-
 def _prompt_set(batch: Batch, description: str, version: int, seed: int) -> PromptSet:
     task, training_set = batch.task, batch.training_set
     training: list[PromptExample] = []
     if training_set is not None:
         draws = Draws(seed, "demonstrations", task.slug, training_set.name)
         training = draws.shuffled(_examples(training_set, version))
-    drawn_from = {"split": batch.split}
-    if batch.test_set.episode is not None:
-        drawn_from = {"episode": batch.test_set.episode}
-    fields = {
-        "benchmark": task.benchmark.name,
-        "task": task.slug,
-        "shots": shots_of(batch),
-        **drawn_from,
-    }
+    episode = batch.test_set.episode
+    drawn_from = {"split": batch.split} if episode is None else {"episode": episode}
+    fields = {"benchmark": task.benchmark.name, "task": task.slug, "shots": shots_of(batch)}
     return PromptSet(
         kind=task.kind,
         max_spans=task.max_spans,
         description=answer_kind(task.kind).described(description),
-        fields=fields,
+        fields={**fields, **drawn_from},
         seed=seed,
         training=tuple(training),
         test=tuple(_examples(batch.test_set)),

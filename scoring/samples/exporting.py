@@ -38,7 +38,6 @@ NO_DEVELOPER = "unspecified"
 UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 Record = dict[str, Any]
-# By example: its context, question and choices.
 # By example, with what it offers to choose from.
 Asked = Mapping[int, tuple[Example, Sequence[str]]]
 
@@ -94,10 +93,8 @@ class Evaluation:
     @cached_property
     def samples(self) -> list[Record]:
         """In the order of the test set, without the items that have no answer."""
-        items = self.vector.items
-        rows = zip(
-            items.example_ids, items.source_ids, items.golds, self.vector.scores, strict=True
-        )
+        items, scores = self.vector.items, self.vector.scores
+        rows = zip(items.example_ids, items.source_ids, items.golds, scores, strict=True)
         return [
             _sample(self, source_id, self.asked[pk], golds, float(score), self.answers[pk])
             for pk, source_id, golds, score in rows
@@ -137,14 +134,12 @@ def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
     if hasattr(member, "exclusion"):
         about["excluded"] = "true"
     answers = {
-        judgement.example_id: {
-            "answer": judgement.answer,
-            "latency_ms": round(
-                1000 * (judgement.submitted_at - judgement.shown_at).total_seconds()
-            ),
-            "details": {"step": str(judgement.step), "paid_ms": str(judgement.paid_ms)},
+        given.example_id: {
+            "answer": given.answer,
+            "latency_ms": round(1000 * (given.submitted_at - given.shown_at).total_seconds()),
+            "details": {"step": str(given.step), "paid_ms": str(given.paid_ms)},
         }
-        for judgement in Judgement.objects.of_test().filter(assignment=member)
+        for given in Judgement.objects.of_test().filter(assignment=member)
     }
     return {
         "test_set": member.batch.test_set,
@@ -264,6 +259,11 @@ def _sample(
 
 
 def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:
+    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
+    info: Record = {"name": evaluation.model_name, "id": evaluation.model_id}
+    if "/" not in evaluation.model_id:
+        info["developer"] = NO_DEVELOPER
+    info["additional_details"] = {**unknown, **evaluation.about}
     record: Record = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.evaluation_id,
@@ -279,7 +279,7 @@ def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:
             "version": "unknown",
             "additional_details": {"scorer_version": str(SCORER_VERSION)},
         },
-        "model_info": _model_info(evaluation),
+        "model_info": info,
         "evaluation_results": [_result(evaluation)],
         "detailed_evaluation_results": {
             "format": "jsonl",
@@ -292,14 +292,6 @@ def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:
     if evaluation.evaluated_at:
         record["evaluation_timestamp"] = str(int(evaluation.evaluated_at.timestamp()))
     return record
-
-
-def _model_info(evaluation: Evaluation) -> Record:
-    info: Record = {"name": evaluation.model_name, "id": evaluation.model_id}
-    if "/" not in evaluation.model_id:
-        info["developer"] = NO_DEVELOPER
-    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
-    return {**info, "additional_details": {**unknown, **evaluation.about}}
 
 
 def _result(evaluation: Evaluation) -> Record:
