@@ -143,7 +143,6 @@ class Prompts:
     templates: Templates | None = None
 
     def sets(self) -> Iterator[tuple[PromptSet, list[Line]]]:
-        """Each with its prompts: those of its test examples."""
         write = writer_of(self.form, self.templates)
         for prompts in self.subject.prompt_sets():
             if self.form == UNIFEW and prompts.training:
@@ -206,7 +205,6 @@ class AskedRun:
             self._copy()
 
     def take(self, replies: Mapping[int, Reply]) -> None:
-        """Store answers with what the model wrote, in one transaction."""
         kind, find = self.run.task.kind, storing.pieces_of
         read = {
             pk: storing.storable_answer(find(reply.text, kind, self.missing[pk]))
@@ -268,8 +266,7 @@ class AskedRun:
         self._keep_replies({pk: prediction.reply for pk, prediction in others.items()})
 
     def _take_the_place_of_parts(self) -> None:
-        """A complete run of fewer prompts, whose answers this one has taken over, would count
-        twice."""
+        """Complete runs of fewer prompts, whose answers this one took over, would count twice."""
         answered = self.run.predictions.values("example_id")
         same = Run.objects.complete().filter(report__asked__key=self.key, owner=self.owner)
         for part in same.exclude(pk=self.run.pk).replaceable():

@@ -209,8 +209,7 @@ def estimate(
     owner: User | None = None,
     limit: int | None = None,
 ) -> tuple[list[str], dict[str, Line]]:
-    """What it will take, in sentences, and the first prompt of each task. Asks nobody and stores
-    nothing."""
+    """In sentences, and the first prompt of each task. Asks nobody and stores nothing."""
     settings.check()
     runs, count, characters = 0, 0, list[int]()
     first: dict[str, Line] = {}

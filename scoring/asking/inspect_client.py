@@ -1,5 +1,4 @@
-"""A model that Inspect reaches, asked from outside its event loop: retries, rate limits and cache
-are Inspect's."""
+"""A model that Inspect reaches, asked from outside its event loop."""
 
 import asyncio
 import os

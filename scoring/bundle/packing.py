@@ -80,7 +80,7 @@ def _files(contents: Contents) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _put(archive: ZipFile, name: str, lines: Iterable[str]) -> str:
-    """Write one file of the zip line by line, and return its SHA-256."""
+    """Returns its SHA-256."""
     digest = sha256()
     info = ZipInfo(name, NO_TIME)
     info.compress_type = ZIP_DEFLATED
@@ -129,9 +129,7 @@ NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
 
 
 def verify_bundle(source: Source, *, checksum: str = "") -> ImportedStudy:
-    """The study of a bundle that holds what it says, not stored. Raises BadInput with what was
-    changed, is missing, or does not follow. `checksum`: the one that the authors published, if they
-    did."""
+    """Not stored. Raises BadInput with what was changed, is missing, or does not follow."""
     with open_files(source) as files:
         found = _check_files(files)
         if checksum and checksum != found:
@@ -216,11 +214,10 @@ def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
 def import_bundle(
     source: Source, *, owner: User | None = None, checksum: str = ""
 ) -> tuple[ImportedStudy, bool]:
-    """Another group's study, to be looked at, and whether it is new: the same bundle twice is one.
+    """The study, and whether it is new: the same bundle twice is one.
 
-    It becomes a row of its own, with its figures, and nothing else: no study, no task, no
-    annotator. So its people hold no exposure here, and nothing of it can mix with what was measured
-    here."""
+    It becomes a row of its own and nothing else: its people hold no exposure here, and nothing of
+    it can mix with what was measured here."""
     study = verify_bundle(source, checksum=checksum)
     if not (study.slug and study.title and study.benchmark):
         raise BadInput("The file study.json does not name the study and its benchmark.")

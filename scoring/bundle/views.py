@@ -71,7 +71,6 @@ def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def imported_studies(request: ResearcherRequest) -> HttpResponse:
-    """One's own, and a form that adds one."""
     if not request.user.has_perm("annotation.view_study"):
         raise PermissionDenied
     form = BundleForm(request.POST or None, request.FILES or None)

@@ -163,8 +163,6 @@ def system_of(run: Run) -> Who:
 
 @dataclass(frozen=True)
 class EpisodeEntry:
-    """One line of the board."""
-
     who: Who
     protocol: tuple[str, ...]
     # Its study is still running, or its annotators are simulated: only researchers see such a line.

@@ -1,8 +1,4 @@
-"""Checking FLEX predictions before they are imported, and merging partial files of them.
-
-Complete predictions answer every question of a benchmark's episodes exactly once, with a class of
-its episode.
-"""
+"""Checking FLEX predictions before they are imported, and merging partial files of them."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -80,8 +80,7 @@ def simulate_grid(
 
 
 def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) -> str:
-    """Cut the grid into this many jobs for any number of workers. Returns the name by which the
-    grid is collected."""
+    """As so many jobs for any number of workers. Returns the name by which it is collected."""
     if parts < 1:
         raise BadInput("A grid is cut into at least one part.")
     grid = secrets.token_hex(8)
@@ -112,8 +111,7 @@ def simulate_part(job: Job, progress: queue.Progress) -> queue.Result:
 
 
 def collect_grid(grid: str) -> list[Row] | None:
-    """The grid in the order of its points, None while some of it is unfinished. Raises Refusal for
-    a part that failed or was stopped."""
+    """None while some of it is unfinished. Raises Refusal for a part that failed or was stopped."""
     jobs = list(jobs_of(grid))
     for job in jobs:
         if job.is_over and job.state != JobState.DONE:

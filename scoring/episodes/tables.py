@@ -77,7 +77,6 @@ WIDE: dict[str, str] = {
 
 
 def board_table(board: EpisodeBoard) -> Table:
-    """The board as a page shows it."""
     overall = Group("Overall")
     score = partial(Column, digits=1, is_strong=True)
     columns = (

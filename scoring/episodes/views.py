@@ -1,5 +1,4 @@
-"""The board of a benchmark's episodes: for researchers, and for everybody once they make the
-benchmark's leaderboard public."""
+"""The board of a benchmark's episodes; everybody's where the leaderboard is public."""
 
 from typing import Any
 

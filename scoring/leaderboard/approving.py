@@ -35,7 +35,6 @@ def standing_runs(benchmark: Benchmark) -> RunQuerySet:
 
 
 def waiting_runs(benchmark: Benchmark) -> RunQuerySet:
-    """Submissions that nobody has decided about."""
     return Run.objects.complete().of_benchmark(benchmark).filter(UNDECIDED).exclude(BY_RESEARCHERS)
 
 

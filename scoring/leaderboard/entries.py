@@ -188,7 +188,6 @@ STORE = Store(Part.BOARD, Entries, 4)
 def kept_entries(
     benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
 ) -> Sequence[Entry]:
-    """As kept, or gathered now and kept."""
     scope, fingerprint = Scope(benchmark), _fingerprint(benchmark, reader)
     kept = STORE.find(scope, reader.choices)
     if is_stale(kept, fingerprint):

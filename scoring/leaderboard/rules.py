@@ -25,8 +25,7 @@ SYSTEM, PEOPLE, FLOOR = "system", "people", "no_skill"
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the board. A source names where figures were published; without one they
-    were scored here."""
+    """One line of the board. Without a source its figures were scored here."""
 
     kind: str
     name: str
@@ -123,7 +122,6 @@ def rankings(
 
 
 def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
-    """What one system's runs on one task lack."""
     by_shots = {cell.shots: cell for cell in cells}
     gaps: list[str] = []
     for shots in SHOTS:

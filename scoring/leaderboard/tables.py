@@ -1,5 +1,4 @@
-"""A leaderboard as tables: as shown on its page; and as exported, every figure unrounded, under
-stable names."""
+"""A leaderboard as tables: as on its page; and exported, unrounded, under stable names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -45,14 +44,12 @@ MOST_CITED = 160
 
 
 def board_tables(board: Board) -> list[Table]:
-    """As the page shows them."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
     return [*first, *(_on_task(each, board.name(each.task)) for each in board.by_task)]
 
 
 def paper_tables(board: Board, name: str) -> list[Table]:
-    """What a paper prints of the exported table of this name, or of all: as the page shows it at
-    first."""
+    """What a paper prints of an exported table, or of all: as the page shows it at first."""
     shown = [
         table.without(set(table.keys) - set(usual_columns(table))) for table in board_tables(board)
     ]
@@ -120,8 +117,7 @@ def _cells_on_task(ranking: Ranking, task: str, shots: Sequence[str]) -> dict[st
 
 
 def usual_columns(table: Table) -> list[str]:
-    """What is in sight at first: the figures, without what follows from them and what is known
-    about a system."""
+    """What is in sight at first."""
     about = {"sd", "clues_sd", *(column.key for column in ABOUT)}
     further = {str(shots) for shots in SHOTS} if table.name == AVERAGE else set()
     return [key for key in table.keys if key not in about | further]

@@ -71,7 +71,6 @@ class FrozenRun(models.Model):
 
 
 def check_deletable(runs: Iterable[Run]) -> None:
-    """Raises Frozen where claims of a study rest on one of them."""
     held = FrozenRun.objects.filter(run__in=runs).select_related("claims__study").first()
     if held is None:
         return
@@ -81,8 +80,7 @@ def check_deletable(runs: Iterable[Run]) -> None:
 
 
 def named_matches(study: Study, system: str, method: str) -> bool:
-    """Whether the study named this system before it started, with its method or without; nothing
-    matches where none was named."""
+    """With its method or without; nothing matches where none was named."""
     named = {name.casefold() for name in study.named_systems}
     words = system.split()
     ways = (words, [*words, method_label(method)])

@@ -1,5 +1,4 @@
-"""What the scoring keeps so that it need not be recomputed: vectors of scores, and comparisons with
-all that they rest on; and studies of other groups, as their bundles show them."""
+"""What the scoring keeps so that it need not be recomputed; and studies of other groups."""
 
 from typing import Self
 

@@ -24,7 +24,6 @@ def shots_label(shots: int | None) -> int | str:
 
 
 def shots_text(shots: str) -> str:
-    """As a heading has them."""
     return "all" if shots == FULLY_SUPERVISED else f"{shots} shots"
 
 
@@ -240,8 +239,6 @@ class Run(models.Model):
 
 
 class Prediction(models.Model):
-    """What a run answered to one example."""
-
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="predictions")
     example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="predictions")
     answer = models.JSONField(help_text="List of strings; empty for none.")

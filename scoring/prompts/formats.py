@@ -288,7 +288,7 @@ class Texts(NamedTuple):
 
 
 def texts_in(form: str, path: Path | None) -> Texts:
-    """Of each example by itself. Raises BadInput where the templates are no use, or missing."""
+    """Raises BadInput where the templates are no use, or missing."""
     if form != UNIFEW:
         if path is not None:
             raise BadInput("Templates are for the format unifew, or for --method PT.")

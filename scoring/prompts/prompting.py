@@ -122,7 +122,6 @@ class Subject:
         return tasks
 
     def _of_benchmark(self, task: Task) -> Iterator[PromptSet]:
-        """With the training set in the order given by the seed."""
         chosen = [possible for possible in possible_batches(task) if self._takes(possible)]
         if not chosen:
             raise BadInput(

@@ -276,8 +276,7 @@ def _opened(fields: RunFields, request: Request) -> Run:
 
 
 def _benchmark(name: str, user: User) -> Benchmark:
-    """Who has a token may submit to any benchmark by its name; which others there are, only their
-    members are told."""
+    """Any by its name; which others there are, only their members are told."""
     if name:
         named = Benchmark.objects.filter(name=name).first()
         if named is None:

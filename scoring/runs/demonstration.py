@@ -1,12 +1,8 @@
 """The demonstration's systems, with runs of all five splits beside the people.
 
 One is a rule (tests/scoring/runs/word_overlap.py); the other a model, tuned and asked when the
-demonstration was made. The answers of both lie in files:
-
-- first a line with what is the same for all: `system`, `method`, `parameters`, and of the model
-  `made` (the day), `format`, `seed`, and all of `tuning`;
-- then one for each shot set: `task`, `shots`, `split`, the `answers` by the examples' own ids, and
-  of the model its `shown` examples, what is `tuned` and its `notes`.
+demonstration was made. Their files have first a line with what is the same for all, and then one
+for each shot set, with the `answers` by the examples' own ids.
 """
 
 import json
@@ -28,8 +24,7 @@ NOTE = "tuned and asked by finetune_model on {}, and stored with the demonstrati
 
 
 def load_demonstration_runs(benchmark: Benchmark) -> int:
-    """A run of each system for each shot set that has none yet; returns how many were added.
-    Tasks that the benchmark lacks are passed over."""
+    """How many runs were added; tasks that the benchmark lacks are passed over."""
     tasks = {task.slug: task for task in benchmark.tasks.all()}
     added = 0
     for path in RUNS:

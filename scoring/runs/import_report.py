@@ -89,8 +89,7 @@ def counts_of(report: Mapping[str, Any]) -> Counts:
 
 
 def tuning_of(report: Mapping[str, Any]) -> dict[str, str]:
-    """How a run was tuned, by the names of its settings, and what happened; empty where it was
-    not. As a command takes them, whatever the language of a page."""
+    """By the names of its settings, as a command takes them; empty where it was not tuned."""
     tuning = report.get("tuning", {})
     flat = {**tuning, **tuning.get("settings", {}), **report.get("tuned", {})}
     return {name: str(value) for name, value in flat.items() if name != "settings"}
@@ -100,8 +99,7 @@ FATES = ("matched", "unmatched", "missing", "duplicate", "refused", "left_out")
 
 
 def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
-    """One sentence each; nothing is said of what there is none of, or of runs that an older version
-    stored."""
+    """One sentence each; nothing is said of what there is none of."""
     total = report.get("matched", 0)
     lines = [
         sentence % {"count": report[name], "total": total, "choices": ", ".join(choices)}

@@ -54,7 +54,6 @@ class ImportedRun:
 
 
 def choose_benchmark(name: str) -> Benchmark:
-    """The benchmark of this name, or the only one there is."""
     if name:
         benchmark = Benchmark.objects.filter(name=name).first()
         if benchmark is None:
@@ -77,8 +76,7 @@ def import_predictions(
     options: ReadOptions,
     owner: User | None = None,
 ) -> "RunsReport":
-    """Every run of one file. Raises BadInput if the file as a whole cannot be used, or if
-    nothing in it belongs to the benchmark."""
+    """Raises BadInput if the file cannot be used, or if nothing in it belongs to the benchmark."""
     report = RunsReport(reader, path, benchmark, options, owner)
     try:
         report.import_all()
@@ -227,7 +225,6 @@ class _Filling(ImportedRun):
         self.how: Mapping[str, Any] = {}
 
     def take(self, record: ReadPrediction, where: str) -> None:
-        """Keep the prediction until the next flush, or count the reason why not."""
         try:
             example = self._example(record)
             answer = storing.storable_answer(self._pieces(record, example))

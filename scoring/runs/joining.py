@@ -14,8 +14,6 @@ from scoring.runs.formats.records import RunFields
 
 
 class NoMatch(BadInput):
-    """The record matches none of the examples, or is ambiguous."""
-
     fate = "unmatched"
 
 
@@ -47,7 +45,7 @@ class ItemFinder:
         return len(self.example_ids)
 
     def at(self, place: int) -> int:
-        """The example at a place of the test set, from 0. Raises NoMatch if there is none."""
+        """From 0. Raises NoMatch if there is none."""
         if place >= len(self._in_order):
             raise NoMatch("the test set has fewer items")
         return self._in_order[place]
@@ -70,7 +68,6 @@ class ItemFinder:
         raise NoMatch("no example of the test set has its context and question")
 
     def asked(self, example_id: int) -> AskedExample:
-        """What an answer to it could be chosen from."""
         return self._asked[example_id]
 
     @cached_property
@@ -175,8 +172,6 @@ def _asked_last(candidates: Collection[_Texts], strings: Collection[str]) -> lis
 
 
 class EpisodeIndex:
-    """Which episode asks a question."""
-
     def __init__(self, benchmark: Benchmark, task: str) -> None:
         sets = ItemSet.objects.filter(task__benchmark=benchmark, episode__isnull=False)
         sets = sets.filter(task__slug=task) if task else sets

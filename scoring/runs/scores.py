@@ -31,8 +31,7 @@ from scoring.runs.storing import finish_run, missing_answers
 
 @dataclass(frozen=True)
 class RunScore:
-    """`mean` is S1 in percent over the answered items only; `is_partial` says that there are
-    others."""
+    """`mean` is S1 in percent over the answered items only."""
 
     references: str
     normalisation: str

@@ -111,8 +111,7 @@ def check_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def storable_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
-    """The same where nobody can be asked to send it again: a character that cannot be held is
-    replaced."""
+    """Where nobody can be asked to send it again: what cannot be held is replaced."""
     return distinct(tuple(map(storable_text, pieces)))
 
 
@@ -182,8 +181,7 @@ def finished(run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
 def store_run(
     test_set: ItemSet, fields: RunFields, answers: Answers, report: Mapping[str, Any], **about: Any
 ) -> Run:
-    """A whole run at once; `about` as in `open_run`. Raises StoredAlready, and stores nothing, if
-    it exists as another run."""
+    """`about` as in `open_run`. Raises StoredAlready, and stores nothing, if it is another run."""
     run = open_run(test_set=test_set, fields=fields, **about)
     add_predictions(run, answers)
     notes = list(report["notes"])
@@ -283,8 +281,7 @@ def add(run: Run, answers: Answers) -> tuple[int, list[int]]:
 
 
 def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> None:
-    """Store what the whole run is. Raises StoredAlready if it exists as another run, be it of the
-    same import."""
+    """Raises StoredAlready if it exists as another run, be it of the same import."""
     content = finished(run, report)
     checksum = content["checksum"]
     beside = Run.every.filter(pk__in=together, checksum=checksum)

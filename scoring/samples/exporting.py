@@ -44,8 +44,6 @@ Asked = Mapping[int, tuple[Example, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The answers of one run, or of one person, to one test set."""
-
     cell: Cell
     vector: Vector
     asked: Asked
@@ -193,7 +191,6 @@ def _told(flag: bool | None) -> str:
 
 
 def files_of(evaluation: Evaluation) -> dict[str, bytes]:
-    """The two files of an evaluation that has samples, by their paths."""
     samples = samples_file(evaluation)
     uuid = UUID(bytes=sha256(samples).digest()[:16], version=4)
     stem = "/".join(["data", *_folders(evaluation), str(uuid)])

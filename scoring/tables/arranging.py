@@ -59,8 +59,7 @@ def _part(table: Table, name: str, lines: Sequence[Line], by: str, words: Column
 
 
 def _marked(table: str, column: Column, *, key: str, descending: bool) -> Column:
-    """With the order that it is in, and the one that a click gives: first the highest numbers, or
-    the names from A."""
+    """With the order that a click gives: first the highest numbers, or the names from A."""
     is_sorted = column.key == key
     first = "-" if column.is_number else ""
     turned = "" if descending else "-"

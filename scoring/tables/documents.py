@@ -89,7 +89,6 @@ def in_one_line(value: object) -> str:
 
 
 def escaped(value: object) -> str:
-    """Text that LaTeX sets literally."""
     return "".join(SIGNS.get(sign, sign) for sign in in_one_line(value))
 
 
@@ -153,13 +152,11 @@ def _letters(table: Table) -> str:
 
 
 def _notes(table: Table) -> list[str]:
-    """All in one paragraph."""
     notes = r" \quad ".join(map(escaped, table.remarks))
     return [rf"\par\smallskip\footnotesize {notes}"] if notes else []
 
 
 def _head(table: Table) -> list[str]:
-    """Heads over several columns, and the columns' own, if any."""
     if not table.has_two_heads:
         return [_set(escaped(table.group_of(c) or c.full_heading) for c in table.columns)]
     texts, rules, first = [], [], 1
@@ -222,8 +219,7 @@ T = TypeVar("T")
 
 
 def as_cell(value: object) -> object:
-    """A text as a cell of CSV: one apostrophe before what a spreadsheet would compute. Anything
-    else is left as it is."""
+    """One apostrophe before what a spreadsheet would compute."""
     is_formula = isinstance(value, str) and value.startswith(FORMULA_SIGNS)
     return f"'{value}" if is_formula else value
 

@@ -58,7 +58,6 @@ def _free(name: str, book: Workbook) -> str:
 
 
 def meanings(tables: Sequence[Table]) -> Table:
-    """What tables and their columns are, as a table."""
     told: list[tuple[str, str]] = []
     for table in tables:
         told.append((table.name, table.caption))

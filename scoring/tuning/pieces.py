@@ -138,7 +138,6 @@ def mentions(text: str, context: str) -> Iterator[int]:
 
 
 def first_spans(answers: Sequence[str], context: str) -> list[Span]:
-    """Where each first stands."""
     places = ((context.find(text), len(text)) for text in answers)
     return [(begin, begin + length) for begin, length in places if begin >= 0]
 
@@ -235,8 +234,6 @@ def _best_span(scored: Sequence[Scored], longest: int) -> list[Span]:
 
 
 def _best_option(scored: Sequence[Scored], options: Sequence[str], context: str) -> str:
-    """By the best of its mentions."""
-
     def score_of(option: str) -> float:
         return max(
             (

@@ -65,7 +65,6 @@ class Settings:
         return self.steps or self.epochs * ceil(examples / self.batch_size)
 
     def in_words(self) -> str:
-        """Every one of them, as `name=value`."""
         return ", ".join(f"{name}={value}" for name, value in asdict(self).items())
 
 

@@ -84,8 +84,7 @@ class TunedModel:
 
 
 def tuned_model(options: Mapping[str, Any]) -> TunedModel:
-    """For a model, by its architecture and the options of `finetune_model`. Raises BadInput where
-    it has none of ours."""
+    """By a model's architecture and the options of `finetune_model`. Raises BadInput for others."""
     source = Source(options["folder"], options["checkpoint"], _device(options["device"]))
     method, head = options["method"], options["head"]
     config = source.config

@@ -60,7 +60,6 @@ class Plan:
         )
 
     def runs_of(self, prompts: PromptSet) -> RunQuerySet:
-        """Complete ones of this system on this set."""
         fields = self.fields_of(prompts)
         return Run.objects.complete().filter(
             test_set=test_set_of(prompts),
@@ -96,8 +95,7 @@ def tuned_models() -> Any:
 
 
 def steps(plan: Plan) -> list[Step]:
-    """Raises BadInput if there are none, or where a set has a run of this system with other
-    settings."""
+    """Raises BadInput if there are none, or where a set has a run with other settings."""
     found = [_step(plan, prompts) for prompts in plan.subject.prompt_sets(skips_tasks=True)]
     if not found:
         raise BadInput("There are no such sets: choose other shots, splits or episodes.")
@@ -112,8 +110,7 @@ def _step(plan: Plan, prompts: PromptSet) -> Step:
 def tune(
     plan: Plan, step: Step, *, progress: Callable[[int, int, float], None]
 ) -> tuple[Run, Sequence[str]]:
-    """Tune on the set's shots, ask its test, and store the run; returns it with what should be
-    known of it."""
+    """Returns the run, with what should be known of it."""
     began = monotonic()
     prompts, split = plan.subject.set_of(step.fields), plan.validation_split
     prompts = replace(prompts, test=prompts.test[: plan.limit])

@@ -45,8 +45,7 @@ LOGITS = (
 
 
 def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
-    """The files at a path with what reads each, and those that nothing reads. Raises BadInput if
-    nothing fits."""
+    """With what reads each; and those that nothing reads. Raises BadInput if nothing fits."""
     if not path.exists():
         raise BadInput(f"{path} does not exist; name a file or a folder.")
     found = [(_reader_for(candidate), candidate) for candidate in _candidates(path)]
@@ -58,7 +57,7 @@ def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
 
 
 def _candidates(path: Path) -> Iterator[Path]:
-    """The path itself, or what a folder holds; a HELM run's folder counts as one."""
+    """A HELM run's folder counts as one."""
     if not path.is_dir() or harnesses.is_helm(path):
         yield path
         return

@@ -86,7 +86,6 @@ def _prediction(
 
 
 def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | None:
-    """What a scorer took for the answer, such as the letters of a multiple choice."""
     answers: dict[str, str] = {
         name: score["answer"]
         for name, score in object_in(sample.get("scores")).items()

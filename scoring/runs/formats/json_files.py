@@ -38,8 +38,8 @@ def _object_of(line: bytes) -> dict[str, Any] | BadInput:
 
 
 def read_members(path: Path, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Each member of a file's one object as (key, value), in the file's order. An array under a key
-    in `arrays` is given element by element, as (key, element)."""
+    """Each member of a file's one object, in its order. An array under a key in `arrays` is given
+    element by element."""
     with path.open(encoding="utf-8-sig") as file:
         yield from members_of(file, path.name, arrays)
 

@@ -45,8 +45,7 @@ Answer = tuple[str, ...] | str | int
 
 @dataclass(frozen=True)
 class Prompted:
-    """What an exported prompt says of itself, which is believed before anything that a tool or an
-    option says."""
+    """What an exported prompt says of itself, believed before any tool or option."""
 
     run: RunFields
     # The example's own id.
@@ -140,7 +139,6 @@ def over(base: RunFields, above: RunFields) -> RunFields:
 
 
 def check_complete(run: RunFields) -> None:
-    """Raise BadInput for the first thing that a run needs and was not given."""
     if not run.system:
         raise BadInput("nothing names the system: add the field “system”, or give --system.")
     if not run.method:
@@ -261,8 +259,7 @@ def of_prompt_id(text: str | None) -> Prompted | None:
 
 
 def prompted(fields: object) -> Prompted | None:
-    """What a prompt says of itself among the fields that a tool hands back; None if these are not
-    those of a prompt."""
+    """What a prompt says of itself among a tool's fields; None if they are none of a prompt."""
     if not isinstance(fields, dict) or fields.get("role") == "training":
         return None
     by_id = of_prompt_id(named if isinstance(named := fields.get("id"), str) else "")
