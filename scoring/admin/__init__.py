@@ -24,16 +24,9 @@ from annotation.access.rights import Right, benchmarks
 from annotation.admin.pages import OwnedAdmin, shown, to_row
 from annotation.models import Benchmark, Study
 from annotation.models.errors import Frozen, Refusal
+from scoring.asking import tasks
 from scoring.asking.asked_runs import Line
 from scoring.asking.asking import as_text, estimate
-from scoring.asking.tasks import (
-    NEEDED,
-    RunModelForm,
-    offered_models,
-    order_model,
-    prompts_of,
-    settings_of,
-)
 from scoring.leaderboard.approving import OF_STANDING, decide_runs
 from scoring.models import (
     BoardDecision,
@@ -52,9 +45,9 @@ from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tunin
 def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) -> HttpResponse:
     """Run a model on a benchmark."""
     benchmark = get_object_or_404(Benchmark, pk=pk)
-    for right in NEEDED:
+    for right in tasks.NEEDED:
         require(request.user, benchmark, right)
-    form = RunModelForm(
+    form = tasks.RunModelForm(
         request.POST or None, request.FILES or None, benchmark=benchmark, user=request.user
     )
     sentences: list[str] = []
@@ -64,7 +57,7 @@ def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) 
         try:
             sentences, first = _estimated(form, request)
             if "run" in request.POST:
-                job = order_model(form.arguments(), templates=templates, author=request.user)
+                job = tasks.order_model(form.arguments(), templates=templates, author=request.user)
                 return to_row(job)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
@@ -75,19 +68,21 @@ def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) 
         benchmark=benchmark,
         form=form,
         is_installed=find_spec("inspect_ai") is not None,
-        has_models=bool(offered_models()),
+        has_models=bool(tasks.offered_models()),
         sentences=sentences,
         prompts=[{"task": task, "text": as_text(line)} for task, line in first.items()],
     )
 
 
-def _estimated(form: RunModelForm, request: ResearcherRequest) -> tuple[list[str], dict[str, Line]]:
+def _estimated(
+    form: tasks.RunModelForm, request: ResearcherRequest
+) -> tuple[list[str], dict[str, Line]]:
     arguments, file = form.arguments(), form.cleaned_data["templates"]
     data = file.read() if file else None
     if file:
         file.seek(0)
-    prompts = prompts_of(arguments, form.benchmark, form.cleaned_data["study"], data)
-    settings = settings_of(arguments)
+    prompts = tasks.prompts_of(arguments, form.benchmark, form.cleaned_data["study"], data)
+    settings = tasks.settings_of(arguments)
     return estimate(prompts, settings, owner=request.user, limit=arguments["limit"])
 
 

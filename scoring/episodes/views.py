@@ -16,15 +16,8 @@ from annotation.jobs.requests import document, large_file
 from annotation.models import Benchmark
 from scoring.cells.scope import Choices, Scope, answers_in, file_order
 from scoring.comparison.requests import with_readable_board
+from scoring.episodes import tables
 from scoring.episodes.board import episode_board, paired_tests
-from scoring.episodes.tables import (
-    EXPORT,
-    NAMES,
-    board_table,
-    episode_tables,
-    export_board,
-    file_name,
-)
 from scoring.models import ProtocolTag
 from scoring.tables.documents import ALL, FORMATS
 
@@ -44,10 +37,10 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "name": name,
         "for_researchers": lets_in(request.user, benchmark, Right.TABLES),
-        "board": board_table(board),
+        "board": tables.board_table(board),
         "protocol": request.GET.get("protocol", ""),
         "protocols": ProtocolTag.choices,
-        "tables": episode_tables(board, tests),
+        "tables": tables.episode_tables(board, tests),
         "tests_are_in_file": are_in_file,
         "formats": list(FORMATS),
     }
@@ -62,18 +55,18 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     seen = _seen_by(request, benchmark)
-    if table not in (*NAMES, ALL) or form not in FORMATS:
+    if table not in (*tables.NAMES, ALL) or form not in FORMATS:
         raise Http404
     if table == ALL and not FORMATS[form].several:
         raise Http404
-    file = file_order(EXPORT, Scope(benchmark), Choices(), table=table, form=form, **seen)
+    file = file_order(tables.EXPORT, Scope(benchmark), Choices(), table=table, form=form, **seen)
     if file.is_large:
         back = reverse("scoring:episodes", args=[name])
         return large_file(request, file, FORMATS[form].content_type, back=back)
-    data = export_board(benchmark, table, form, seen)
+    data = tables.export_board(benchmark, table, form, seen)
     if data is None:
         raise Http404
-    return document(data, FORMATS[form].content_type, file_name(benchmark, table, form))
+    return document(data, FORMATS[form].content_type, tables.file_name(benchmark, table, form))
 
 
 def _seen_by(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:

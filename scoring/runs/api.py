@@ -23,16 +23,8 @@ from drf_spectacular.utils import (
     extend_schema,
     extend_schema_view,
 )
-from rest_framework import mixins, status
+from rest_framework import exceptions, mixins, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import (
-    APIException,
-    NotAuthenticated,
-    NotFound,
-    ParseError,
-    PermissionDenied,
-    ValidationError,
-)
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
@@ -91,20 +83,20 @@ NOT_YOURS = _refused("Another user's run.")
 ENOUGH = _refused("As many runs as one person may finish, or too many wrong tokens.")
 
 
-class Conflict(APIException):
+class Conflict(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
 
 
-class Enough(APIException):
+class Enough(exceptions.APIException):
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
 
 
-class TooLarge(APIException):
+class TooLarge(exceptions.APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
 
 
-class Bad(ValidationError):
+class Bad(exceptions.ValidationError):
     """About the request as a whole."""
 
     def __init__(self, sentence: str) -> None:
@@ -116,7 +108,9 @@ class FlatJSONParser(JSONParser):
         try:
             return super().parse(*args, **kwargs)
         except RecursionError as error:
-            raise ParseError("The JSON is nested too deeply: no field needs that.") from error
+            raise exceptions.ParseError(
+                "The JSON is nested too deeply: no field needs that."
+            ) from error
 
 
 class Pages(PageNumberPagination):
@@ -125,7 +119,7 @@ class Pages(PageNumberPagination):
     def get_page_number(self, request: Request, paginator: Any) -> int | str:
         given = request.query_params.getlist(self.page_query_param)
         if given and not (len(given) == 1 and given[0].isascii() and given[0].isdigit()):
-            raise NotFound(self.invalid_page_message)
+            raise exceptions.NotFound(self.invalid_page_message)
         return super().get_page_number(request, paginator)
 
 
@@ -171,7 +165,7 @@ class RunViewSet(
     def _own_run(self) -> Run:
         run: Run = self.get_object()
         if run.owner_id != self.request.user.pk and not is_all_powerful(self.request.user):
-            raise PermissionDenied("Only the user who opened a run may upload to it.")
+            raise exceptions.PermissionDenied("Only the user who opened a run may upload to it.")
         return run
 
     @extend_schema(
@@ -250,7 +244,7 @@ class RunViewSet(
 
 def _user(request: Request) -> User:
     if not isinstance(request.user, User):
-        raise NotAuthenticated
+        raise exceptions.NotAuthenticated
     return request.user
 
 

@@ -21,15 +21,7 @@ from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
 from scoring.runs import storing
-from scoring.runs.formats.records import (
-    Reader,
-    ReadOptions,
-    ReadPrediction,
-    RunFields,
-    as_prompted,
-    of_prompt_id,
-    over,
-)
+from scoring.runs.formats import records
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.scores import keep_scores
@@ -70,10 +62,10 @@ def choose_benchmark(name: str) -> Benchmark:
 
 def import_predictions(
     *,
-    reader: Reader,
+    reader: records.Reader,
     path: Path,
     benchmark: Benchmark,
-    options: ReadOptions,
+    options: records.ReadOptions,
     owner: User | None = None,
 ) -> "RunsReport":
     """Raises BadInput if the file cannot be used, or if nothing in it belongs to the benchmark."""
@@ -96,10 +88,10 @@ class RunsReport:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: records.Reader,
         path: Path,
         benchmark: Benchmark,
-        options: ReadOptions,
+        options: records.ReadOptions,
         owner: User | None,
     ) -> None:
         self.file, self.format = path.name, reader.name
@@ -109,7 +101,7 @@ class RunsReport:
         self._reader, self._path, self._owner = reader, path, owner
         self._benchmark, self._options = benchmark, options
         # Refusals are cached too: a million lines of one bad run ask only once.
-        self._runs: dict[RunFields, _Filling | str] = {}
+        self._runs: dict[records.RunFields, _Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
         self._episodes: EpisodeIndex | None = None
         self._taken = 0
@@ -161,10 +153,10 @@ class RunsReport:
                         filling.is_there_as(same)
         raise BadInput("Somebody else imports the same runs: import the file again.")
 
-    def _take(self, record: ReadPrediction | BadInput, where: str) -> None:
+    def _take(self, record: records.ReadPrediction | BadInput, where: str) -> None:
         if isinstance(record, BadInput):
             raise record
-        if record.prompted is None and (prompted := of_prompt_id(record.source_id)):
+        if record.prompted is None and (prompted := records.of_prompt_id(record.source_id)):
             record = replace(record, prompted=prompted)
         self._filling_for(record).take(record, where)
         self._taken += 1
@@ -172,10 +164,10 @@ class RunsReport:
             for pending in self.fillings():
                 pending.flush()
 
-    def _filling_for(self, record: ReadPrediction) -> "_Filling":
-        fields = over(record.run, self._options.run)
+    def _filling_for(self, record: records.ReadPrediction) -> "_Filling":
+        fields = records.over(record.run, self._options.run)
         if record.prompted is not None:
-            fields = as_prompted(fields, record.prompted.run, said=self._options.run)
+            fields = records.as_prompted(fields, record.prompted.run, said=self._options.run)
         elif record.any_episode:
             if self._episodes is None:
                 self._episodes = EpisodeIndex(self._benchmark, self._options.run.task)
@@ -187,7 +179,7 @@ class RunsReport:
             raise BadInput(known)
         return known
 
-    def _begin(self, fields: RunFields) -> "_Filling | str":
+    def _begin(self, fields: records.RunFields) -> "_Filling | str":
         try:
             if fields.benchmark not in ("", self._benchmark.name):
                 raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
@@ -214,7 +206,7 @@ class RunsReport:
 class _Filling(ImportedRun):
     """A run while an import fills it, record by record."""
 
-    def __init__(self, run: Run, items: ItemFinder, options: ReadOptions) -> None:
+    def __init__(self, run: Run, items: ItemFinder, options: records.ReadOptions) -> None:
         super().__init__(run)
         self.items, self.options = items, options
         self.pending: dict[int, tuple[str, ...]] = {}
@@ -224,7 +216,7 @@ class _Filling(ImportedRun):
         # How its prompts were made, where we made them.
         self.how: Mapping[str, Any] = {}
 
-    def take(self, record: ReadPrediction, where: str) -> None:
+    def take(self, record: records.ReadPrediction, where: str) -> None:
         try:
             example = self._example(record)
             answer = storing.storable_answer(self._pieces(record, example))
@@ -280,7 +272,7 @@ class _Filling(ImportedRun):
         storing.remove([self.run])
         self.run, self.notes, self.is_new = same, (), False
 
-    def _example(self, record: ReadPrediction) -> int:
+    def _example(self, record: records.ReadPrediction) -> int:
         if record.prompted is not None:
             self.how = self.how or record.prompted.how
             return self.items.find(record.prompted.example)
@@ -289,7 +281,7 @@ class _Filling(ImportedRun):
         self.places += 1
         return self.items.at(record.place)
 
-    def _pieces(self, record: ReadPrediction, example: int) -> tuple[str, ...]:
+    def _pieces(self, record: records.ReadPrediction, example: int) -> tuple[str, ...]:
         answer, prompt = record.answer, record.prompted
         kind, shown = answer_kind(self.run.task.kind), self.items.asked(example)
         options, labels = kind.options_as_read(shown), kind.options(shown)

@@ -8,14 +8,7 @@ from rest_framework import serializers
 
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
-from scoring.runs.formats.records import (
-    LARGEST,
-    RunFields,
-    are_texts,
-    as_shots,
-    longest,
-    run_fields,
-)
+from scoring.runs.formats import records
 
 MOST_IN_PIECE = 5_000
 
@@ -48,7 +41,7 @@ class Whole(_OfItsType, serializers.IntegerField):
     type = int
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=0, max_value=LARGEST, **kwargs)
+        super().__init__(min_value=0, max_value=records.LARGEST, **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
         # JSON has one kind of number: 3.0 is a whole one.
@@ -69,7 +62,7 @@ class IdField(serializers.CharField):
 @extend_schema_field(
     {
         "oneOf": [
-            {"type": "integer", "minimum": 0, "maximum": LARGEST},
+            {"type": "integer", "minimum": 0, "maximum": records.LARGEST},
             {"type": "string", "enum": [FULLY_SUPERVISED]},
         ]
     }
@@ -88,7 +81,7 @@ class ShotsField(serializers.Field[Any, object, int | str, Run]):
         try:
             if isinstance(data, str) and data != FULLY_SUPERVISED:
                 raise BadInput(f"“shots” must be a number from 0 or “all”, but it is {data!r}.")
-            return {"shots": as_shots(data)}
+            return {"shots": records.as_shots(data)}
         except BadInput as error:
             raise serializers.ValidationError(str(error)) from error
 
@@ -101,7 +94,7 @@ class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[st
 
     def to_internal_value(self, data: object) -> tuple[str, ...]:
         pieces = [data] if isinstance(data, str) else data
-        if not are_texts(pieces):
+        if not records.are_texts(pieces):
             raise serializers.ValidationError(
                 "The prediction must be a list of strings, or one string."
             )
@@ -149,23 +142,23 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
     benchmark = Name(required=False, help_text="Needed if there are several.")
     task = Name()
-    system = Text(max_length=longest("system"))
+    system = Text(max_length=records.longest("system"))
     method = serializers.ChoiceField(choices=Method.choices)
-    parameters = Text(required=False, allow_blank=True, max_length=longest("parameters"))
+    parameters = Text(required=False, allow_blank=True, max_length=records.longest("parameters"))
     shots = ShotsField()
     split = Whole(required=False, allow_null=True)
     episode = Whole(required=False, allow_null=True)
     citation = Text(required=False, allow_blank=True)
-    url = Text(required=False, allow_blank=True, max_length=longest("url"))
+    url = Text(required=False, allow_blank=True, max_length=records.longest("url"))
     uses_labelled = YesOrNo(required=False, allow_null=True)
     uses_unlabelled = YesOrNo(required=False, allow_null=True)
     protocol = serializers.ListField(
         child=serializers.ChoiceField(choices=ProtocolTag.choices), required=False
     )
 
-    def validate(self, attrs: Mapping[str, Any]) -> RunFields:
+    def validate(self, attrs: Mapping[str, Any]) -> records.RunFields:
         try:
-            return run_fields(attrs)
+            return records.run_fields(attrs)
         except BadInput as error:
             raise serializers.ValidationError(str(error)) from error
 

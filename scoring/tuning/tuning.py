@@ -18,13 +18,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Run
 from scoring.models.run import RunQuerySet
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
-from scoring.runs.formats.records import (
-    PROMPT_PROVENANCE,
-    RunFields,
-    over,
-    run_fields,
-    stored_shots,
-)
+from scoring.runs.formats import records
 from scoring.runs.joining import ItemFinder
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import StoredAlready, storable_answer, store_run
@@ -43,16 +37,16 @@ class Plan:
     # A TunedModel of scoring.tuning.tuned_models, which needs libraries that may not be there.
     model: Any
     # System, method and what else is said of the runs.
-    fields: RunFields
+    fields: records.RunFields
     # Settings, weights and all else that decides what is answered.
     tuning: dict[str, Any]
     validation_split: int | None
     source_name: str
     owner: User | None = None
 
-    def fields_of(self, prompts: PromptSet) -> RunFields:
+    def fields_of(self, prompts: PromptSet) -> records.RunFields:
         """Chosen with a validation set is another system than one that had the shots alone."""
-        fields = over(self.fields, run_fields(prompts.fields))
+        fields = records.over(self.fields, records.run_fields(prompts.fields))
         if self.validation_split is None:
             return fields
         return replace(
@@ -65,7 +59,7 @@ class Plan:
             test_set=test_set_of(prompts),
             system=fields.system,
             method=fields.method,
-            shots=stored_shots(fields),
+            shots=records.stored_shots(fields),
             split=fields.split,
             episode=fields.episode,
             source_format=FORMAT,
@@ -142,7 +136,7 @@ def _store(
 ) -> Run:
     items = ItemFinder(test_set_of(prompts))
     line = prompts.line(plan.tuning["format"], prompts.test[0], {})
-    how = {name: line[name] for name in PROMPT_PROVENANCE if name in line}
+    how = {name: line[name] for name in records.PROMPT_PROVENANCE if name in line}
     run = store_run(
         items.item_set,
         plan.fields_of(prompts),

@@ -9,13 +9,7 @@ from scoring.cells.scope import RUNS, Choices
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
-from scoring.management.arguments import (
-    add_format,
-    add_output,
-    add_scope,
-    find_scope,
-    put_document,
-)
+from scoring.management import arguments
 from scoring.tables import documents
 
 # Fields of the choices, besides the shots.
@@ -33,8 +27,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_scope(parser)
-        add_format(parser, FORMATS)
+        arguments.add_scope(parser)
+        arguments.add_format(parser, FORMATS)
         add = parser.add_argument
         add("--estimand", choices=ESTIMANDS, default="new_items")
         add(
@@ -64,10 +58,10 @@ class Command(BaseCommand):
             default="comparison",
             help="a table of the analysis, computed afresh, instead of the comparison itself",
         )
-        add_output(parser)
+        arguments.add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope = find_scope(options)
+        scope = arguments.find_scope(options)
         try:
             chosen = {name: options[name] for name in CHOSEN}
             choices = Choices(shots=tuple(options["shots"]), **chosen)
@@ -84,4 +78,4 @@ class Command(BaseCommand):
         else:
             tables = [filled(TABLES[table], analyse(scope, choices))]
             document = documents.FORMATS[form].write(tables)
-        put_document(self, document, options["output"])
+        arguments.put_document(self, document, options["output"])

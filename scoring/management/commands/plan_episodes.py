@@ -12,17 +12,7 @@ from annotation.jobs import queue
 from annotation.management.arguments import RefusingCommand
 from annotation.models import JobState
 from scoring.core.sample_size import PUBLISHED_ACCURACIES, PUBLISHED_EPISODES, PUBLISHED_HOURS
-from scoring.episodes.grids import (
-    GridPoint,
-    Row,
-    Rules,
-    collect_grid,
-    distribute_grid,
-    jobs_of,
-    points_of,
-    points_within,
-    simulate_grid,
-)
+from scoring.episodes import grids
 
 WAIT_S = 0.2
 SWEEP_S = 10
@@ -56,26 +46,28 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         grid = options["episodes"], options["accuracy"]
         if options["examples"]:
-            points = points_of(options["examples"], *grid)
+            points = grids.points_of(options["examples"], *grid)
         else:
-            points = points_within(options["hours"], *grid)
+            points = grids.points_within(options["hours"], *grid)
         if not points:
             raise CommandError(
                 "These budgets do not pay for a single test example: raise the hours."
             )
         rules = {name: options[name] for name in RULES}
         if options["distribute"] is None:
-            rows = simulate_grid(points, rules, workers=options["workers"])
+            rows = grids.simulate_grid(points, rules, workers=options["workers"])
         else:
             rows = self._distributed(points, rules, options["distribute"])
         self._print(rows, options["format"])
 
-    def _distributed(self, points: Sequence[GridPoint], rules: Rules, parts: int) -> list[Row]:
+    def _distributed(
+        self, points: Sequence[grids.GridPoint], rules: grids.Rules, parts: int
+    ) -> list[grids.Row]:
         """Work alongside whoever else picks up parts, until all are done."""
-        grid = distribute_grid(points, rules, parts=parts)
+        grid = grids.distribute_grid(points, rules, parts=parts)
         swept = time.monotonic()
-        while (rows := collect_grid(grid)) is None:
-            waiting = jobs_of(grid).filter(state=JobState.QUEUED).first()
+        while (rows := grids.collect_grid(grid)) is None:
+            waiting = grids.jobs_of(grid).filter(state=JobState.QUEUED).first()
             if waiting is not None:
                 queue.run_job(waiting.pk)
                 continue
@@ -86,7 +78,7 @@ class Command(RefusingCommand):
                 swept = time.monotonic()
         return rows
 
-    def _print(self, rows: Sequence[Row], form: str) -> None:
+    def _print(self, rows: Sequence[grids.Row], form: str) -> None:
         if form == "json":
             self.stdout.write(json.dumps(rows, indent=1))
             return

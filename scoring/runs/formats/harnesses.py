@@ -30,15 +30,8 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
+from scoring.runs.formats import json_files
 from scoring.runs.formats.inspect_logs import answer_from
-from scoring.runs.formats.json_files import (
-    list_in,
-    object_in,
-    read_json,
-    read_lines,
-    read_members,
-    read_opening,
-)
 from scoring.runs.formats.plain_files import as_id
 from scoring.runs.formats.records import (
     Answer,
@@ -74,7 +67,7 @@ def _read_helm(path: Path, options: ReadOptions) -> Iterator[Read]:
     if options.run.shots is not None:
         run = replace(run, shots=options.run.shots)
     chosen = _predicted(path) if separate else None
-    members = read_members(path / "scenario_state.json", arrays={"request_states"})
+    members = json_files.read_members(path / "scenario_state.json", arrays={"request_states"})
     states = (state for key, state in members if key == "request_states")
     places = ((f"{path.name}, request {number}", s) for number, s in enumerate(states, start=1))
     return read_each(places, partial(_read_state, run=run, chosen=chosen))
@@ -82,7 +75,7 @@ def _read_helm(path: Path, options: ReadOptions) -> Iterator[Read]:
 
 def _helm_run(path: Path) -> tuple[RunFields, bool]:
     """And whether its references were weighed apart."""
-    spec = read_json(path / "run_spec.json")
+    spec = json_files.read_json(path / "run_spec.json")
     try:
         adapter = spec["adapter_spec"]
         run = RunFields(
@@ -106,7 +99,7 @@ def _predicted(path: Path) -> Chosen:
     try:
         return {
             (str(instance["instance_id"]), instance["train_trial_index"]): int(stat["mean"])
-            for instance in read_json(file)
+            for instance in json_files.read_json(file)
             if not instance.get("perturbation")
             for stat in instance["stats"]
             if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
@@ -160,11 +153,11 @@ FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]
 
 
 def _begins_with(members: set[str], path: Path) -> bool:
-    return read_opening(path).keys() >= members
+    return json_files.read_opening(path).keys() >= members
 
 
 def _values(path: Path, name: str, usual: str) -> set[str]:
-    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    rows = (row for _, row in json_files.read_lines(path) if isinstance(row, dict))
     return {str(row.get(name, usual)) for row in rows}
 
 
@@ -178,14 +171,14 @@ def _read_lm_eval(path: Path, options: ReadOptions) -> Iterator[Read]:
             raise LeftOut(f"another filter than “{wanted}”")
         return _lm_eval_prediction(row, run)
 
-    return read_each(read_lines(path), read_row)
+    return read_each(json_files.read_lines(path), read_row)
 
 
 def _lm_eval_run(path: Path) -> RunFields:
     name = FILE_NAME.fullmatch(path.name)
     task = name["task"] if name else ""
     results = _results(path, name["date"] if name else None)
-    config = object_in(results.get("config"))
+    config = json_files.object_in(results.get("config"))
     count: Any = config.get("model_num_parameters")
     is_known = isinstance(count, int) and 0 < count < MOST_PARAMETERS
     return RunFields(
@@ -193,7 +186,7 @@ def _lm_eval_run(path: Path) -> RunFields:
         system=str(results.get("model_name") or config.get("model") or ""),
         method=Method.ICL,
         parameters=f"{count / 1e6:.0f}M" if is_known else "",
-        shots=as_number(object_in(results.get("n-shot")).get(task)),
+        shots=as_number(json_files.object_in(results.get("n-shot")).get(task)),
     )
 
 
@@ -202,10 +195,10 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
     same_date = path.with_name(f"results_{date}.json")
     beside = sorted(path.parent.glob("results_*.json"))
     if date and same_date.is_file():
-        results = read_json(same_date)
+        results = json_files.read_json(same_date)
     else:
-        results = read_json(beside[0]) if len(beside) == 1 else {}
-    return object_in(results)
+        results = json_files.read_json(beside[0]) if len(beside) == 1 else {}
+    return json_files.object_in(results)
 
 
 def _lm_eval_prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
@@ -300,7 +293,7 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
 
     def read_row(row: Mapping[str, Any]) -> ReadPrediction:
         nonlocal has_others
-        if object_in(row.get("metadata")).get("kind") in (HUMAN, SIMULATED):
+        if json_files.object_in(row.get("metadata")).get("kind") in (HUMAN, SIMULATED):
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
@@ -308,7 +301,7 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
             raise LeftOut(f"another evaluation than “{wanted}”")
         return _of_sample(row)
 
-    yield from read_each(read_lines(path), read_row)
+    yield from read_each(json_files.read_lines(path), read_row)
     if annotators and not has_others:
         raise BadInput(
             f"{path.name} holds the answers of an annotator ({min(annotators)}), who is no system: "
@@ -329,7 +322,7 @@ def _of_sample(row: Mapping[str, Any]) -> ReadPrediction:
             system=str(row.get("model_id", "")),
             method=Method.ICL,
         ),
-        answer=answer_from(_answer_text(row), list_in(given.get("choices"))),
+        answer=answer_from(_answer_text(row), json_files.list_in(given.get("choices"))),
         source_id=as_id(row.get("sample_id")),
         texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
     )
@@ -338,14 +331,14 @@ def _of_sample(row: Mapping[str, Any]) -> ReadPrediction:
 def _answer_text(row: Mapping[str, Any]) -> str:
     extracted: list[str] = [
         attribution["extracted_value"]
-        for attribution in list_in(row.get("answer_attribution"))
+        for attribution in json_files.list_in(row.get("answer_attribution"))
         if isinstance(attribution, dict)
         and attribution.get("is_terminal", True)
         and isinstance(attribution.get("extracted_value"), str)
     ]
     if extracted:
         return extracted[-1]
-    raw = object_in(row.get("output")).get("raw")
+    raw = json_files.object_in(row.get("output")).get("raw")
     if isinstance(raw, list) and raw and isinstance(raw[0], str):
         return raw[0]
     raise BadInput("the sample has neither an extracted answer nor an output")

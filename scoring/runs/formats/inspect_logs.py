@@ -14,20 +14,9 @@ from typing import Any
 from annotation.benchmarks.archives import UNREADABLE, check_entries
 from annotation.models.errors import BadInput
 from scoring.models import Method
+from scoring.runs.formats import records
 from scoring.runs.formats.json_files import list_in, object_in, read_members, read_opening
 from scoring.runs.formats.plain_files import as_id
-from scoring.runs.formats.records import (
-    Answer,
-    LeftOut,
-    Read,
-    Reader,
-    ReadOptions,
-    ReadPrediction,
-    RunFields,
-    as_number,
-    chosen,
-    prompted,
-)
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -42,10 +31,10 @@ BROKEN = (*UNREADABLE, zipfile.BadZipFile, ZstdError)
 SHOTS = ("fewshot", "num_fewshot", "shots")
 
 
-def run_of(header: Mapping[str, Any]) -> RunFields:
+def run_of(header: Mapping[str, Any]) -> records.RunFields:
     arguments = object_in(header.get("task_args"))
-    shots = [as_number(arguments[name]) for name in SHOTS if name in arguments]
-    return RunFields(
+    shots = [records.as_number(arguments[name]) for name in SHOTS if name in arguments]
+    return records.RunFields(
         # A package's task is written package/task.
         task=str(header.get("task", "")).rpartition("/")[2],
         system=str(header.get("model", "")),
@@ -54,20 +43,22 @@ def run_of(header: Mapping[str, Any]) -> RunFields:
     )
 
 
-def read_sample(sample: object, file: str, run: RunFields, options: ReadOptions) -> Read:
+def read_sample(
+    sample: object, file: str, run: records.RunFields, options: records.ReadOptions
+) -> records.Read:
     if not isinstance(sample, dict):
         return file, BadInput("a sample is not an object")
     where = f"{file}, sample {sample.get('id')}"
     if sample.get("epoch", 1) != options.epoch:
-        return where, LeftOut(f"another epoch than {options.epoch}")
+        return where, records.LeftOut(f"another epoch than {options.epoch}")
     if sample.get("error"):
         return where, BadInput("the sample ended in an error")
     return where, _prediction(sample, where, run, options)
 
 
 def _prediction(
-    sample: Mapping[str, Any], where: str, run: RunFields, options: ReadOptions
-) -> ReadPrediction | BadInput:
+    sample: Mapping[str, Any], where: str, run: records.RunFields, options: records.ReadOptions
+) -> records.ReadPrediction | BadInput:
     choices = list_in(sample.get("choices"))
     if choices or options.choice:
         text = _scored_answer(sample, where, options.choice)
@@ -76,12 +67,12 @@ def _prediction(
         text = object_in(sample.get("output")).get("completion")
     if not isinstance(text, str):
         return BadInput("the sample has no answer")
-    return ReadPrediction(
+    return records.ReadPrediction(
         run=run,
         answer=answer_from(text, choices),
         source_id=as_id(sample.get("id")),
         texts=tuple(_texts(sample)),
-        prompted=prompted({"id": sample.get("id"), **object_in(sample.get("metadata"))}),
+        prompted=records.prompted({"id": sample.get("id"), **object_in(sample.get("metadata"))}),
     )
 
 
@@ -93,10 +84,10 @@ def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | 
     }
     if not wanted and len(set(answers.values())) == 1:
         return next(iter(answers.values()))
-    return answers.get(chosen(answers, wanted, what="scorer", file=where))
+    return answers.get(records.chosen(answers, wanted, what="scorer", file=where))
 
 
-def answer_from(text: str, choices: Collection[object]) -> Answer:
+def answer_from(text: str, choices: Collection[object]) -> records.Answer:
     """Letters become the choices that they stand for; anything else is free text."""
     labels = list(choices)
     tokens = [token.strip() for token in text.split(",")]
@@ -110,7 +101,7 @@ def _choice_index(token: str) -> int:
     """A to Z, then 1, 2, …: the letters of Inspect's multiple choice; -1 for anything else."""
     if len(token) == 1 and token in string.ascii_uppercase:
         return string.ascii_uppercase.index(token)
-    number = as_number(token)
+    number = records.as_number(token)
     return len(string.ascii_uppercase) + number - 1 if number else -1
 
 
@@ -151,7 +142,7 @@ def _is_json(path: Path) -> bool:
     return {"version", "status", "eval"} <= read_opening(path).keys()
 
 
-def _read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_json(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     header: dict[str, Any] = {}
     run = None
     for key, value in read_members(path, arrays={"samples"}):
@@ -169,7 +160,7 @@ def _is_archive(path: Path) -> bool:
         return "header.json" in archive.namelist()
 
 
-def _read_archive(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_archive(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     with zipfile.ZipFile(path) as archive:
         entries: Any = archive.infolist()  # of either module
         check_entries(entries)
@@ -190,6 +181,6 @@ def _member(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
 
 
 READERS = (
-    Reader("Inspect log (.eval)", _is_archive, _read_archive),
-    Reader("Inspect log", _is_json, _read_json),
+    records.Reader("Inspect log (.eval)", _is_archive, _read_archive),
+    records.Reader("Inspect log", _is_json, _read_json),
 )

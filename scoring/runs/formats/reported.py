@@ -24,16 +24,8 @@ from django.db import transaction
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import References, ReportedKind, ReportedScore, shots_label
+from scoring.runs.formats import records
 from scoring.runs.formats.json_files import read_members, read_opening
-from scoring.runs.formats.records import (
-    Reader,
-    ReadOptions,
-    as_number,
-    over,
-    read_each,
-    run_fields,
-    stored_shots,
-)
 
 NAME = "reported scores"
 METRIC = "S1"
@@ -58,7 +50,9 @@ def fits(path: Path) -> bool:
     return "scores" in opening and isinstance(opening["scores"], list | None)
 
 
-def import_scores(*, path: Path, benchmark: Benchmark, options: ReadOptions) -> ScoresReport:
+def import_scores(
+    *, path: Path, benchmark: Benchmark, options: records.ReadOptions
+) -> ScoresReport:
     """Every figure of a file. Raises BadInput if none can be used."""
     report = ScoresReport(path.name)
     with transaction.atomic():
@@ -76,9 +70,9 @@ def import_scores(*, path: Path, benchmark: Benchmark, options: ReadOptions) -> 
     return report
 
 
-def read(path: Path, options: ReadOptions) -> Iterator[tuple[str, Any]]:
+def read(path: Path, options: records.ReadOptions) -> Iterator[tuple[str, Any]]:
     """Scores that are not stored yet, each with the name of its benchmark."""
-    return read_each(_scores(path), partial(_score, options=options))
+    return records.read_each(_scores(path), partial(_score, options=options))
 
 
 def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
@@ -94,18 +88,18 @@ def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
             yield f"{path.name}, score {number}", (value, benchmark)
 
 
-def _score(row: tuple[object, str], *, options: ReadOptions) -> tuple[str, ReportedScore]:
+def _score(row: tuple[object, str], *, options: records.ReadOptions) -> tuple[str, ReportedScore]:
     given, benchmark = row
     if not isinstance(given, Mapping):
         raise BadInput("a score must be an object")
     for name in METRIC_NAMES:
         _check_metric(given.get(name, METRIC))
-    run = run_fields({"benchmark": benchmark, **given})
+    run = records.run_fields({"benchmark": benchmark, **given})
     kind = _one_of(given, "kind", ReportedKind.values)
     for name in ("task", "system", "shots"):
         if getattr(run, name) in ("", None):
             raise BadInput(f"the field “{name}” is missing")
-    shots, run = stored_shots(run), over(run, options.run)
+    shots, run = records.stored_shots(run), records.over(run, options.run)
     return run.benchmark, ReportedScore(
         task=run.task,
         kind=kind,
@@ -176,7 +170,7 @@ def _percent(given: Mapping[str, Any], name: str) -> float:
 def _count(given: Mapping[str, Any]) -> int | None:
     if given.get("n") is None:
         return None
-    number = as_number(given["n"])
+    number = records.as_number(given["n"])
     if not number:
         raise BadInput(f"“n” must be a number from 1, or null, not {given['n']!r}")
     return number
@@ -189,4 +183,4 @@ def _source(given: Mapping[str, Any]) -> str:
     return source.strip()
 
 
-READER = Reader(NAME, fits, read)
+READER = records.Reader(NAME, fits, read)
