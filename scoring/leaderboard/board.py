@@ -1,18 +1,225 @@
-"""The leaderboard of a benchmark: the entries that appear on it, ranked for one reader."""
+"""The leaderboard of a benchmark: everybody who appears on it, from the runs, people and published
+figures, kept as comparisons are, with the fingerprint of all that they follow from; and their
+ranks, as one reader may see them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from annotation.models import Benchmark, ItemSet, Role
+from annotation.models import Benchmark, ItemSet, Role, Study, Task
 from annotation.models.benchmark import names_of
-from scoring.cells.cell_rows import reported_rows
-from scoring.cells.cells import CellReader
-from scoring.cells.rows import RowKind, first_policies, scored_under, withheld_row
-from scoring.cells.scope import Choices
+from annotation.models.texts import checksum
+from scoring.cells.cell_rows import bounds, cell_row, reported_rows
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.rows import PEOPLE as HUMAN
+from scoring.cells.rows import (
+    Bound,
+    Row,
+    RowKind,
+    first_policies,
+    no_skill,
+    policy_of,
+    scored_under,
+    withheld_row,
+)
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.comparison.keeping import Store, is_stale
 from scoring.comparison.paper_tables import task_order
-from scoring.leaderboard.entries import SHOWN, kept_entries
-from scoring.leaderboard.rules import Entry, Ranking, on_task, over_tasks
+from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
+from scoring.leaderboard.rules import (
+    FLOOR,
+    PEOPLE,
+    SHOTS,
+    SYSTEM,
+    Entry,
+    Ranking,
+    gaps_of_figures,
+    gaps_of_runs,
+    on_task,
+    over_tasks,
+)
+from scoring.models import FULLY_SUPERVISED, Part, Run
+
+SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
+NO_SKILL = "No skill"
+Rows = dict[tuple[str, str], Row]
+
+
+def gather_entries(
+    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+) -> list[Entry]:
+    """Of these tasks; the people of running studies among them, marked as such."""
+    published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
+    return [
+        *_systems(reader, benchmark, tasks),
+        *_people(reader, standing_studies(benchmark)),
+        *_people(reader, running_studies(benchmark), running=True),
+        *_published(published, policies),
+        *_floor(reader, tasks),
+    ]
+
+
+def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
+    """One entry for each system of each submitter: nobody adds to another's line."""
+    runs = standing_runs(benchmark).with_standing()
+    # By standing run, who submitted it; None for what researchers stored.
+    submitters = {run.pk: None if run.is_by_researchers else run.owner_id for run in runs}
+    groups: dict[tuple[str, str, str, int | None], list[Cell]] = defaultdict(list)
+    for task in tasks:
+        for whole in reader.systems(task):
+            for submitter, cell in _parts(whole, submitters):
+                groups[cell.system, cell.method, cell.parameters, submitter].append(cell)
+    for cells in groups.values():
+        yield _system(cells, reader.choices)
+
+
+def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
+    """The runs of a cell that appear, separated by submitter and by parameters."""
+    groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
+    for number, run in enumerate(cell.runs):
+        if run.pk in submitters:
+            groups[submitters[run.pk], run.parameters].append(number)
+    for (submitter, parameters), numbers in groups.items():
+        members = tuple(cell.runs[number] for number in numbers)
+        vectors = tuple(cell.vectors[number] for number in numbers)
+        part = replace(cell, members=members, vectors=vectors, parameters=parameters)
+        yield submitter, part
+
+
+def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
+    runs: list[Run] = [run for cell in cells for run in cell.runs]
+    by_task: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_task[cell.task.slug].append(cell)
+    return Entry(
+        kind=SYSTEM,
+        name=cells[0].system,
+        method=cells[0].method,
+        parameters=cells[0].parameters,
+        citation=_first(run.citation for run in runs),
+        url=_first(run.url for run in runs),
+        uses_labelled=_told(run.uses_labelled for run in runs),
+        uses_unlabelled=_told(run.uses_unlabelled for run in runs),
+        protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
+        rows=tuple(cell_row(cell, choices) for cell in cells),
+        gaps={task: gaps_of_runs(those) for task, those in by_task.items()},
+    )
+
+
+def _people(
+    reader: CellReader, studies: Iterable[Study], *, running: bool = False
+) -> Iterator[Entry]:
+    """The annotators that count, never simulated ones."""
+    for study in studies:
+        rows = tuple(cell_row(cell, reader.choices) for cell in reader.people(study))
+        if rows:
+            yield Entry(PEOPLE, f"{HUMAN}, {study.title}", is_running=running, rows=rows)
+
+
+def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
+    """A second figure for the same column makes a second entry."""
+    groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
+    for row in rows:
+        same = groups[row.system, row.method, row.parameters]
+        column = (row.task, str(row.shots))
+        free = next((each for each in same if column not in each), None)
+        if free is None:
+            same.append(free := {})
+        free[column] = row
+    for (system, method, parameters), entries in groups.items():
+        for found in entries:
+            # Those under another policy than the board's cannot share its columns.
+            comparable = (r for r in found.values() if policy_of(r, policies) == policies[r.task])
+            by_task: dict[str, dict[str, Row]] = defaultdict(dict)
+            for (task, shots), row in found.items():
+                by_task[task][shots] = row
+            yield Entry(
+                kind=SYSTEM if method else PEOPLE,
+                name=system or "",
+                method=method or "",
+                parameters=parameters,
+                source="; ".join(dict.fromkeys(row.source for row in found.values())),
+                rows=tuple(comparable),
+                gaps={task: gaps_of_figures(own, policies[task]) for task, own in by_task.items()},
+            )
+
+
+def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
+    """What no skill earns; it needs no training, so it is the same for any number of shots."""
+    rows = [
+        Row(
+            RowKind.BOUND,
+            system=NO_SKILL,
+            task=best.task,
+            shots=shots,
+            mean=best.score,
+            references=best.references,
+            normalisation=best.normalisation,
+            gold_version=best.gold_version,
+            source=best.in_words,
+        )
+        for task in tasks
+        for best in _best_without_skill(reader, task)
+        for shots in SHOTS
+    ]
+    if rows:
+        yield Entry(FLOOR, NO_SKILL, rows=tuple(rows))
+
+
+def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
+    found = bounds(task, reader.policy(task), reader.gold_version(task))
+    best = no_skill(found).get(task.slug)
+    allowed = (each for each in found if each.is_floor)
+    return [each for each in allowed if each.score == best][:1]
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")
+
+
+def _told(values: Iterable[bool | None]) -> bool | None:
+    """Yes if any run says so; no only if all of them do."""
+    said = set(values)
+    if True in said:
+        return True
+    return False if said == {False} else None
+
+
+OF_RUNS = (
+    *("pk", "is_by_researchers", "owner_id", "parameters", "citation", "url"),
+    *("uses_labelled", "uses_unlabelled", "protocol"),
+)
+
+
+@dataclass(frozen=True)
+class Entries:
+    entries: tuple[Entry, ...]
+
+
+STORE = Store(Part.BOARD, Entries, 4)
+
+
+def _kept_entries(
+    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+) -> Sequence[Entry]:
+    scope, fingerprint = Scope(benchmark), _fingerprint(benchmark, reader)
+    kept = STORE.find(scope, reader.choices)
+    if is_stale(kept, fingerprint):
+        gathered = gather_entries(benchmark, reader, tasks, policies)
+        kept = STORE.keep(scope, reader.choices, Entries(tuple(gathered)), fingerprint)
+    found = STORE.read(kept)
+    return found.entries if found else ()
+
+
+def _fingerprint(benchmark: Benchmark, reader: CellReader) -> str:
+    """With the decisions on whose figures appear, and what their submitters say about them."""
+    runs = standing_runs(benchmark).with_standing().order_by("pk").values_list(*OF_RUNS)
+    studies = [
+        list(those.values_list("pk", "title"))
+        for those in (standing_studies(benchmark), running_studies(benchmark))
+    ]
+    return checksum([inputs_fingerprint(Scope(benchmark), reader.choices), list(runs), studies])
 
 
 @dataclass(frozen=True)
@@ -85,7 +292,7 @@ def place_all(
     }
     entries = [
         entry
-        for entry in kept_entries(benchmark, reader, list(imported.values()), policies)
+        for entry in _kept_entries(benchmark, reader, list(imported.values()), policies)
         if for_researchers or not entry.is_running
     ]
     if not sees_gold:

@@ -43,7 +43,7 @@ def test_gathers_nothing_again_while_nothing_changes(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed(task)
-    monkeypatch.setattr("scoring.leaderboard.entries.gather_entries", lambda *parts: 1 / 0)
+    monkeypatch.setattr("scoring.leaderboard.board.gather_entries", lambda *parts: 1 / 0)
     assert [entry.name for entry in placed(task).entries]
 
 
