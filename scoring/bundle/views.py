@@ -38,8 +38,7 @@ COLUMNS = (
     replace(BY_KEY["ci_method"], heading="Interval by"),
     BY_KEY["gold_version"],
     words(
-        "who",
-        "Who counts",
+        *("who", "Who counts"),
         "People or simulated annotators; with or without excluded assignments.",
     ),
 )
@@ -111,8 +110,8 @@ class BundleForm(forms.Form):
         file = self.cleaned_data["file"]
         most = settings.BENCHMARK_UPLOAD_MAX_BYTES
         if file.size > most:
-            sentence = "The file is larger than %(most)d MB: import it by the command."
-            raise ValidationError(sentence % {"most": most // 1_000_000})
+            size = f"{most // 1_000_000} MB"
+            raise ValidationError(f"The file is larger than {size}: import it by the command.")
         return file
 
 

@@ -101,33 +101,22 @@ FATES = ("matched", "unmatched", "missing", "duplicate", "refused", "left_out")
 def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
     """One sentence each; nothing is said of what there is none of."""
     total = report.get("matched", 0)
+    outside = "hold a text that could not be chosen or given"
+    breaches = {
+        MALFORMED: "have more pieces than may be given",
+        OUTSIDE: f"are not among the choices ({', '.join(choices)})" if choices else outside,
+        EMPTY: "are empty, though one is asked for",
+    }
     lines = [
-        sentence % {"count": report[name], "total": total, "choices": ", ".join(choices)}
-        for name, sentence in _breaches(bool(choices))
+        f"{report[name]} of {total} answers {what}"
+        for name, what in breaches.items()
         if report.get(name)
     ]
     most = report.get(MOST_FREQUENT)
     if most and most["count"] > 1:
-        lines.append(
-            f"{most['count']} of {total} answers are one and the same: "
-            f"{answer_in_words(most['answer'])}"
-        )
+        answer = ", ".join(f"“{piece}”" for piece in most["answer"]) or "none"
+        lines.append(f"{most['count']} of {total} answers are one and the same: {answer}")
     return lines
-
-
-def answer_in_words(pieces: Sequence[str]) -> str:
-    return ", ".join(f"“{piece}”" for piece in pieces) or "none"
-
-
-def _breaches(has_choices: bool) -> list[tuple[str, str]]:
-    outside = "%(count)d of %(total)d answers hold a text that could not be chosen or given"
-    if has_choices:
-        outside = "%(count)d of %(total)d answers are not among the choices (%(choices)s)"
-    return [
-        (MALFORMED, "%(count)d of %(total)d answers have more pieces than may be given"),
-        (OUTSIDE, outside),
-        (EMPTY, "%(count)d of %(total)d answers are empty, though one is asked for"),
-    ]
 
 
 def answer_forms(run: Run) -> dict[str, Any]:
@@ -145,13 +134,11 @@ def answer_forms(run: Run) -> dict[str, Any]:
         if breach and len(examples) < MOST_EXAMPLES:
             item = identity.removeprefix("id:")
             examples.append({"id": item, "answer": _shortened(answer), "breach": breach})
-    most_frequent = [
-        {"answer": _shortened(answer), "count": count} for answer, count in given.most_common(1)
-    ]
+    most = given.most_common(1)
     return {
         **{breach: breaches[breach] for breach in (MALFORMED, OUTSIDE, EMPTY)},
         EXAMPLES: examples,
-        MOST_FREQUENT: next(iter(most_frequent), None),
+        MOST_FREQUENT: {"answer": _shortened(most[0][0]), "count": most[0][1]} if most else None,
     }
 
 

@@ -32,10 +32,7 @@ class ItemFinder:
     def __init__(self, item_set: ItemSet) -> None:
         self.item_set = item_set
         rows = Item.objects.filter(item_set=item_set).order_by("position")
-        self.by_id = {
-            str(source_id): example_id
-            for source_id, example_id in rows.values_list("source_id", "example_id")
-        }
+        self.by_id = dict(rows.values_list("source_id", "example_id"))
         self._in_order = tuple(self.by_id.values())
         self.example_ids = frozenset(self.by_id.values())
         # Among equal examples, which one a record's id was assigned to.
@@ -59,7 +56,9 @@ class ItemFinder:
         strings = {normal(text) for text in texts} - {""}
         known = self.by_id.get(source_id or "")
         if not strings:
-            return self._believed(known)
+            if known is None:
+                raise NoMatch("the test set does not have this id")
+            return known
         candidates = self._with_context_equal(strings) or self._with_context_inside(strings)
         if candidates and known not in candidates:
             return self._in_turn(candidates, source_id)
@@ -91,12 +90,6 @@ class ItemFinder:
             for key in {text.context, text.segments[0] if text.segments else ""}:
                 texts[key].append(text)
         return texts
-
-    @staticmethod
-    def _believed(known: int | None) -> int:
-        if known is None:
-            raise NoMatch("the test set does not have this id")
-        return known
 
     def _holds_context(self, strings: Collection[str], example_id: int) -> bool:
         segments = self._texts[example_id].segments

@@ -79,15 +79,9 @@ def _without_clock(saved: BytesIO) -> bytes:
             content = dated.read(name)
             if name == PROPERTIES:
                 content = TIME.sub(b"2000-01-01T00:00:00Z", content)
-            undated.writestr(_part(name), content)
+            # Without a date it is dated 1980, the earliest that an archive can say.
+            undated.writestr(ZipInfo(name), content, ZIP_DEFLATED)
     return out.getvalue()
-
-
-def _part(name: str) -> ZipInfo:
-    # Without a date it is dated 1980, the earliest that an archive can say.
-    part = ZipInfo(name)
-    part.compress_type = ZIP_DEFLATED
-    return part
 
 
 def _fill(sheet: Worksheet, table: Table) -> None:
@@ -131,7 +125,8 @@ def fill_to_read(sheet: Worksheet, table: Table) -> None:
             cell.number_format = _format(part[0])
             if line.kind == "people":
                 cell.fill = PEOPLE
-    _legend(sheet, table, FIRST + len(table.lines) + 1)
+    for number, (mark, note) in enumerate(table.notes.items(), start=FIRST + len(table.lines) + 1):
+        _say(sheet.cell(number, 1), f"{mark} {note}", SOFT)
     sheet.freeze_panes = f"B{FIRST}"
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
@@ -190,11 +185,6 @@ def _head(sheet: Worksheet, number: int, part: SheetPart) -> None:
     is_figure = column.is_number and name not in ("size", "aside")
     wide = NAME_WIDTH if column.is_name and is_first else TEXT_WIDTH
     sheet.column_dimensions[get_column_letter(number)].width = FIGURE_WIDTH if is_figure else wide
-
-
-def _legend(sheet: Worksheet, table: Table, place: int) -> None:
-    for number, (mark, note) in enumerate(table.notes.items()):
-        _say(sheet.cell(place + number, 1), f"{mark} {note}", SOFT)
 
 
 def _say(cell: SheetCell | MergedCell, text: str, font: Font) -> None:

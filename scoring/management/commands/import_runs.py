@@ -65,7 +65,9 @@ class Command(RefusingCommand):
             raise CommandError("\n".join(failed))
 
     def _import(self, reader: Reader, path: Path, options: ReadOptions, owner: User | None) -> None:
-        benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
+        named = read_opening(path).get("benchmark") if path.is_file() else None
+        in_file = named if isinstance(named, str) else ""
+        benchmark = choose_benchmark(options.run.benchmark or in_file)
         given: dict[str, Any] = {"path": path, "benchmark": benchmark, "options": options}
         if reader is reported.READER:
             lines = _score_lines(reported.import_scores(**given))
@@ -103,11 +105,6 @@ def _read_options(options: Mapping[str, Any]) -> ReadOptions:
         labels=tuple(options["labels"]),
         same_answers=options["same_answers"],
     )
-
-
-def _named_benchmark(path: Path) -> str:
-    named = read_opening(path).get("benchmark") if path.is_file() else None
-    return named if isinstance(named, str) else ""
 
 
 def _run_lines(report: RunsReport) -> Iterator[str]:

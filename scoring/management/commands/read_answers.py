@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.benchmarks.formats.content import Record, read_records
-from annotation.kinds import AnswerKind, UnknownKind, answer_kind
+from annotation.kinds import UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
 from annotation.management.arguments import RefusingCommand
@@ -56,14 +56,11 @@ def _prediction(record: Record) -> list[str]:
     if not isinstance(labels, list) or len(labels) not in (0, len(offered)):
         record.refuse("“labels” must be the list that was exported.")
     named = [record.as_text(label, "a label") for label in labels]
-    return _kind_of(record).from_prompted(answer, offered, labels=named)
-
-
-def _kind_of(record: Record) -> AnswerKind:
-    """Lines of an older export do not name it."""
-    implied = CHOICE.name if record.fields.get("options") else SPANS.name
+    # Lines of an older export do not name their kind.
+    implied = (CHOICE if options else SPANS).name
     name = record.as_text(record.fields.get("answer_kind", implied), "“answer_kind”")
     try:
-        return answer_kind(name)
+        kind = answer_kind(name)
     except UnknownKind as error:
         record.refuse(str(error))
+    return kind.from_prompted(answer, offered, labels=named)

@@ -82,18 +82,13 @@ class Command(RefusingCommand):
                 self.stdout.write(f"  {line}")
         self.stdout.write(tally.in_words(settings))
         if tally.unfinished:
-            raise CommandError("\n".join(_what_failed(tally)))
-
-
-def _what_failed(tally: Tally) -> list[str]:
-    missing = sum(len(asked.missing) for asked in tally.unfinished)
-    runs = "; ".join(asked.in_words for asked in tally.unfinished)
-    reasons = [f"  {count} ×: {why}" for why, count in tally.failures.most_common(3)]
-    return [
-        f"{missing} prompt{pluralize(missing)} got no answer, so these runs are not complete: "
-        f"{runs}. The same command asks them again.",
-        *reasons,
-    ]
+            missing = sum(len(asked.missing) for asked in tally.unfinished)
+            runs = "; ".join(asked.in_words for asked in tally.unfinished)
+            reasons = (f"\n  {count} ×: {why}" for why, count in tally.failures.most_common(3))
+            raise CommandError(
+                f"{missing} prompt{pluralize(missing)} got no answer, so these runs are not "
+                f"complete: {runs}. The same command asks them again.{''.join(reasons)}"
+            )
 
 
 def _add_model_arguments(parser: ArgumentParser) -> None:
