@@ -5,7 +5,7 @@ A benchmark of FLEX's size has thousands of episodes, so their items are read to
 the mean over episodes, with their SD (ddof 0) and a percentile bootstrap over them.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -94,10 +94,7 @@ class EpisodeReader:
 
     def counts(self) -> dict[tuple[str, bool], int]:
         """How many episodes each task has, without and with training."""
-        counts: dict[tuple[str, bool], int] = defaultdict(int)
-        for item_set in self.sets.values():
-            counts[item_set.task.slug, self.shots(item_set) > 0] += 1
-        return counts
+        return Counter((each.task.slug, self.shots(each) > 0) for each in self.sets.values())
 
     def shots(self, test_set: ItemSet) -> int:
         return self._shots.get((test_set.task_id, test_set.episode), 0)

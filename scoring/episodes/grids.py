@@ -7,9 +7,9 @@ only on the seed and itself, so the parts make the same grid as a single worker.
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 from itertools import groupby, product, zip_longest
 from math import isnan
+from operator import itemgetter
 from typing import Any
 
 from django.db import transaction
@@ -26,60 +26,47 @@ DRAWS_AT_ONCE = 1_000_000_000
 FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
 
 
-@dataclass(frozen=True)
-class GridPoint:
-    """One configuration; hours are None if the examples were given."""
-
-    accuracy: float
-    hours: float | None
-    episodes: int
-    examples: int
-
-
-COLUMNS = (*(field.name for field in fields(GridPoint)), *FIGURES)
+# A row of the grid begins as its configuration, without hours if the examples were given; the
+# figures follow, in [0, 1], None where there is none, which JSON holds too.
+COLUMNS = ("accuracy", "hours", "episodes", "examples", *FIGURES)
+Row = dict[str, Any]
 # Options of `simulate_intervals`.
 Rules = Mapping[str, Any]
-# A configuration with its figures, in [0, 1]; None where there is none, which JSON holds too.
-Row = dict[str, Any]
 
 
 def points_within(
     hours: Iterable[float], episodes: Iterable[int], accuracies: Iterable[float]
-) -> list[GridPoint]:
+) -> list[Row]:
     """What compute budgets buy by FLEX's cost model; a budget that buys no example is left out."""
-    grid = product(accuracies, hours, episodes)
-    points = [GridPoint(a, h, e, int(published_examples(h, e))) for a, h, e in grid]
-    return [point for point in points if point.examples > 0]
+    return [
+        {"accuracy": a, "hours": h, "episodes": e, "examples": examples}
+        for a, h, e in product(accuracies, hours, episodes)
+        if (examples := int(published_examples(h, e))) > 0
+    ]
 
 
 def points_of(
     examples: Iterable[int], episodes: Iterable[int], accuracies: Iterable[float]
-) -> list[GridPoint]:
-    return [GridPoint(a, None, e, n) for a, n, e in product(accuracies, examples, episodes)]
-
-
-def simulate_grid(
-    points: Sequence[GridPoint], rules: Rules, *, workers: int | None = None
 ) -> list[Row]:
+    grid = product(accuracies, examples, episodes)
+    return [{"accuracy": a, "hours": None, "episodes": e, "examples": n} for a, n, e in grid]
+
+
+def simulate_grid(points: Sequence[Row], rules: Rules, *, workers: int | None = None) -> list[Row]:
     """All of it in this process. Raises BadInput."""
+    given = ([point[name] for point in points] for name in ("accuracy", "episodes", "examples"))
     try:
-        intervals = simulate_intervals(
-            [point.accuracy for point in points],
-            [point.episodes for point in points],
-            [point.examples for point in points],
-            **rules,
-            workers=workers,
-        )
+        intervals = simulate_intervals(*given, **rules, workers=workers)
     except ValueError as error:
         raise BadInput(str(error)) from error
-    rows = [asdict(point) for point in points]
+    rows = [dict(point) for point in points]
     for name in FIGURES:
         for row, figure in zip(rows, getattr(intervals, name).tolist(), strict=True):
             row[name] = None if isnan(figure) else figure
     return rows
 
 
-def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) -> str:
+def distribute_grid(points: Sequence[Row], rules: Rules, *, parts: int) -> str:
     """As so many jobs for any number of workers. Returns the name by which it is collected."""
     if parts < 1:
         raise BadInput("A grid is cut into at least one part.")
@@ -87,8 +74,8 @@ def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) ->
     shares = [points[part::parts] for part in range(min(parts, len(points)))]
     with transaction.atomic():
         for part, share in enumerate(shares):
-            given = {"grid": grid, "part": part, "rules": dict(rules)}
-            queue.enqueue(JOB, {**given, "points": [asdict(point) for point in share]})
+            given = {"grid": grid, "part": part, "rules": dict(rules), "points": share}
+            queue.enqueue(JOB, given)
     return grid
 
 
@@ -100,13 +87,13 @@ def jobs_of(grid: str) -> QuerySet[Job]:
 def simulate_part(job: Job, progress: queue.Progress) -> queue.Result:
     """Points of as many episodes together, since they share their draws. Arguments: as
     `distribute_grid` writes them."""
-    points = [GridPoint(**point) for point in job.arguments["points"]]
-    simulated: dict[GridPoint, Row] = {}
-    for chunk in _chunks(points, job.arguments["rules"]):
-        progress(len(simulated), len(points), "Simulating")
-        rows = simulate_grid(chunk, job.arguments["rules"], workers=1)
-        simulated |= dict(zip(chunk, rows, strict=True))
-    rows = [simulated[point] for point in points]
+    rows, rules = [dict(point) for point in job.arguments["points"]], job.arguments["rules"]
+    done = 0
+    for chunk in _chunks(rows, rules):
+        progress(done, len(rows), "Simulating")
+        for row, simulated in zip(chunk, simulate_grid(chunk, rules, workers=1), strict=True):
+            row.update(simulated)
+        done += len(chunk)
     return {"rows": rows, "summary": f"{len(rows)} configurations simulated."}
 
 
@@ -126,9 +113,9 @@ def collect_grid(grid: str) -> list[Row] | None:
     ]
 
 
-def _chunks(points: Sequence[GridPoint], rules: Rules) -> Iterator[list[GridPoint]]:
-    by_episodes = sorted(points, key=lambda point: point.episodes)
-    for episodes, those in groupby(by_episodes, key=lambda point: point.episodes):
+def _chunks(points: Sequence[Row], rules: Rules) -> Iterator[list[Row]]:
+    by_episodes = sorted(points, key=itemgetter("episodes"))
+    for episodes, those in groupby(by_episodes, key=itemgetter("episodes")):
         draws = rules["replicates"] * rules["resamples"] * episodes
         size = max(1, DRAWS_AT_ONCE // max(1, draws))
         same = list(those)

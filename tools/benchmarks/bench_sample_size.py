@@ -69,9 +69,9 @@ def timed_grid(replicates: int, resamples: int) -> None:
     for workers in (1, None):
         started = time.perf_counter()
         found = simulate_intervals(
-            [point.accuracy for point in points],
-            [point.episodes for point in points],
-            [point.examples for point in points],
+            [point["accuracy"] for point in points],
+            [point["episodes"] for point in points],
+            [point["examples"] for point in points],
             replicates=replicates,
             resamples=resamples,
             seed=1,

@@ -61,7 +61,7 @@ class Command(RefusingCommand):
         self._print(rows, options["format"])
 
     def _distributed(
-        self, points: Sequence[grids.GridPoint], rules: grids.Rules, parts: int
+        self, points: Sequence[grids.Row], rules: grids.Rules, parts: int
     ) -> list[grids.Row]:
         """Work alongside whoever else picks up parts, until all are done."""
         grid = grids.distribute_grid(points, rules, parts=parts)

@@ -17,7 +17,6 @@ from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.episodes.grids import (
-    GridPoint,
     collect_grid,
     distribute_grid,
     jobs_of,
@@ -48,11 +47,15 @@ def test_gives_the_rows_of_the_reference(oracles: Path) -> None:
     reference = json.loads((oracles / "flex_sample_size.json").read_text())
     rows = [row for row in reference["rows"] if row["episodes"] <= 90]
     points = [
-        GridPoint(row["accuracy"], row["budget_hours"], row["episodes"], row["test_examples"])
+        {
+            **{name: row[name] for name in ("accuracy", "episodes")},
+            "hours": row["budget_hours"],
+            "examples": row["test_examples"],
+        }
         for row in rows
     ]
     for point in points:
-        within = points_within([point.hours or 0], [point.episodes], [point.accuracy])
+        within = points_within([point["hours"]], [point["episodes"]], [point["accuracy"]])
         assert within == [point]
     for row, simulated in zip(rows, simulate_grid(points, {"seed": 0}), strict=True):
         spread = math.hypot(simulated["coverage_se"], row["coverage_se"])
