@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
@@ -27,6 +27,9 @@ from scoring.asking.asked_runs import (
 from scoring.models import Reply
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun
+
+if TYPE_CHECKING:  # Inspect is an optional requirement
+    from scoring.asking.inspect_client import InspectClient
 
 INSTALL = "pip install -r requirements-models.txt"
 # How long to wait for an answer before saying that one is still at work.
@@ -75,20 +78,10 @@ class Tally:
         return "; ".join(filter(None, parts))
 
 
-class Client(Protocol):
-    version: str
-    # Why nothing comes, while it tries again; empty once an answer has come.
-    trouble: str
-
-    def ask(self, line: Line) -> "Future[Reply]": ...
-
-    def close(self) -> None: ...
-
-
 Tell = Callable[[Tally, str], None]
 
 
-def connect(settings: ModelSettings) -> Client:
+def connect(settings: ModelSettings) -> "InspectClient":
     """Raises BadInput where Inspect is not installed, or cannot reach the model."""
     settings.check()
     try:
@@ -97,7 +90,7 @@ def connect(settings: ModelSettings) -> Client:
         raise BadInput(
             f"Models are asked by Inspect AI, and {error.name} is not installed: {INSTALL}"
         ) from error
-    client: Client = module.InspectClient(settings)
+    client: InspectClient = module.InspectClient(settings)
     return client
 
 
@@ -121,7 +114,9 @@ def ask_model(
 
 
 class _Asking:
-    def __init__(self, settings: ModelSettings, tell: Tell, client: Client, tally: Tally) -> None:
+    def __init__(
+        self, settings: ModelSettings, tell: Tell, client: "InspectClient", tally: Tally
+    ) -> None:
         self.settings, self.tell, self.client, self.tally = settings, tell, client, tally
         # What has been asked and not yet answered, by example; of one run at a time.
         self.under_way: dict[Future[Reply], int] = {}
@@ -221,21 +216,19 @@ def estimate(
         # Others were answered by an earlier request with the same prompts and settings.
         characters += [len(as_text(line)) for line in asked.missing.values()]
     tokens = round(sum(characters) / CHARACTERS_PER_TOKEN)
+    written = len(characters) * settings.max_tokens
+    cost = "The cost is not known: give the prices of a million tokens."
+    if (least := settings.cost(tokens, 0)) is not None:
+        most = settings.cost(tokens, written)
+        cost = f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."
     said = f"{count} prompt{pluralize(count)} in {runs} run{pluralize(runs)}"
-    costs = _costs(settings, tokens, len(characters) * settings.max_tokens)
-    return [f"{said}; {len(characters)} to be asked.", *costs], first
-
-
-def _costs(settings: ModelSettings, tokens: int, most_written: int) -> Iterator[str]:
-    yield (
-        f"About {tokens:,} tokens to read (at four characters a token), and at most "
-        f"{most_written:,} to write."
-    )
-    least, most = settings.cost(tokens, 0), settings.cost(tokens, most_written)
-    if least is None:
-        yield "The cost is not known: give the prices of a million tokens."
-    else:
-        yield f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."
+    sentences = [
+        f"{said}; {len(characters)} to be asked.",
+        f"About {tokens:,} tokens to read (at four characters a token), and at most {written:,} "
+        "to write.",
+        cost,
+    ]
+    return sentences, first
 
 
 def as_text(line: Line) -> str:

@@ -50,6 +50,7 @@ class InspectClient:
 
     @property
     def trouble(self) -> str:
+        """Why nothing comes, while it tries again; empty once an answer has come."""
         return _retried.get(self._model.name, "")
 
     def ask(self, line: Line) -> "Future[Reply]":
@@ -69,18 +70,16 @@ class InspectClient:
             # Only the last of several failures says anything.
             raise error.last_attempt.exception() or error from None
         _retried.pop(self._model.name, None)
-        usage = output.usage
-        read = None
-        if usage is not None:
-            cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-            read = usage.input_tokens + cached
-        return Reply(
+        reply = Reply(
             text=output.completion,
             version=output.model,
             stop_reason=output.choices[0].stop_reason if output.choices else "",
-            input_tokens=read,
-            output_tokens=usage.output_tokens if usage is not None else None,
         )
+        if (usage := output.usage) is not None:
+            cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+            reply.input_tokens = usage.input_tokens + cached
+            reply.output_tokens = usage.output_tokens
+        return reply
 
     async def _end(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
