@@ -100,10 +100,9 @@ def readme(about: Mapping[str, Any]) -> str:
     left = [name for name in kinds if name not in marked]
     held = [f"Marked and included: {' and '.join(marked)}."] if marked else []
     held += [f"Left out: {' and '.join(left)}."] if left else []
+    source = escaped_markdown(about["benchmark_source"] or "")
     words = {
-        "title": escaped_markdown(about["title"]),
-        "study": escaped_markdown(about["study"]),
-        "benchmark": escaped_markdown(about["benchmark"]),
+        **{name: escaped_markdown(about[name]) for name in NAMED},
         "version": about["version"],
         "people": f"{people} {'person' if people == 1 else 'people'}",
         "state": "" if about["state"] == "closed" else "; it had not ended when this was packed",
@@ -111,9 +110,7 @@ def readme(about: Mapping[str, Any]) -> str:
         if about["texts"]
         else "The texts themselves are not here: examples are named by hashes of their content.",
         "left_out": " ".join(held),
-        "source": f" ({escaped_markdown(about['benchmark_source'])})"
-        if about["benchmark_source"]
-        else "",
+        "source": f" ({source})" if source else "",
     }
     return render_to_string("scoring/bundle/readme.txt", words)
 

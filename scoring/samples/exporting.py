@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import IO, Any
 from uuid import UUID
@@ -156,10 +156,7 @@ def _of_run(run: Run) -> dict[str, Any]:
     predictions = Prediction.objects.filter(run=run).values_list("example_id", "answer")
     told = {
         "kind": "run",
-        "method": run.method,
-        "parameters": run.parameters,
-        "citation": run.citation,
-        "url": run.url,
+        **{name: getattr(run, name) for name in ("method", "parameters", "citation", "url")},
         "external_labelled": _told(run.uses_labelled),
         "external_unlabelled": _told(run.uses_unlabelled),
         "protocol": " ".join(run.protocol),
@@ -336,15 +333,15 @@ def _folders(evaluation: Evaluation) -> list[str]:
 
 
 def packed(evaluations: Iterable[Evaluation]) -> IO[bytes]:
-    """Runs can have a million answers."""
-    return files.on_disk(partial(_pack, evaluations))
+    """On disk: runs can have a million answers."""
 
+    def pack(file: IO[bytes]) -> None:
+        with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+            for evaluation in evaluations:
+                for path, content in files_of(evaluation).items():
+                    archive.writestr(path, content)
 
-def _pack(evaluations: Iterable[Evaluation], file: IO[bytes]) -> None:
-    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for evaluation in evaluations:
-            for path, content in files_of(evaluation).items():
-                archive.writestr(path, content)
+    return files.on_disk(pack)
 
 
 def archive_name(name: str) -> str:
@@ -355,12 +352,12 @@ def archive_name(name: str) -> str:
 def pack_samples(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: study or benchmark, its id, and choices."""
     scope, choices = ordered(job)
-    with packed(_telling(evaluations(scope, choices), progress)) as archive:
+
+    def told() -> Iterator[Evaluation]:
+        for number, evaluation in enumerate(evaluations(scope, choices)):
+            progress(number, 0, evaluation.task)
+            yield evaluation
+
+    with packed(told()) as archive:
         pieces = iter(lambda: archive.read(PIECE_BYTES), b"")
         return files.keep(job, archive_name(scope.name), pieces)
-
-
-def _telling(made: Iterator[Evaluation], progress: queue.Progress) -> Iterator[Evaluation]:
-    for number, evaluation in enumerate(made):
-        progress(number, 0, evaluation.task)
-        yield evaluation

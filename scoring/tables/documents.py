@@ -53,7 +53,7 @@ SIGNS = {
 
 
 def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
-    return _latex_parts([NEEDS, *map(latex_table, tables)], comment)
+    return _latex_document(NEEDS, map(latex_table, tables), comment)
 
 
 # As many figures with their intervals as an article's line has room for.
@@ -69,11 +69,10 @@ def as_plain_latex(table: Table, *, comment: str = "") -> str:
     size = ceil(len(figures) / panels) or 1
     beneath = (figures[first : first + size] for first in range(0, len(figures) or 1, size))
     tables = [replace(table, columns=(*names, *those)) for those in beneath]
-    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(*tables, is_plain=True)], comment)
+    return _latex_document(NEEDS_BOOKTABS, [_in_one_piece(*tables, is_plain=True)], comment)
 
 
-def _latex_parts(parts: Sequence[str], comment: str) -> str:
-    needs, *tables = parts
+def _latex_document(needs: str, tables: Iterable[str], comment: str) -> str:
     comments = [f"% {escaped(comment)}"] if comment else []
     return "\n\n".join([needs, *comments, *tables]) + "\n"
 

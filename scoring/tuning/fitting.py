@@ -20,8 +20,8 @@ from scoring.tuning.settings import OPTIMIZERS, Settings
 
 WEIGHTS = ("*.safetensors", "*.bin", "config.json")
 CHUNK = 2**20
-# What reading a model or a tokenizer raises where there is none.
-UNREADABLE = (OSError, ValueError, KeyError)
+# What reading a model or a tokenizer raises where there is none, or what reads it is missing.
+UNREADABLE = (OSError, ValueError, KeyError, ImportError)
 
 # Called after every step: how many are done, of how many, and the loss.
 Progress = Callable[[int, int, float], None]
@@ -47,29 +47,27 @@ class Source:
             raise BadInput(
                 f"{self.place} has no config.json: give the folder that transformers saved."
             )
-        try:
-            return transformers.AutoConfig.from_pretrained(self.place)
-        except UNREADABLE as error:
-            raise BadInput(
-                f"{self.place} is neither a folder with a model that transformers reads nor the "
-                f"name of one that can be fetched: {_first_line(error)}"
-            ) from error
+        return self._read(
+            transformers.AutoConfig,
+            "is neither a folder with a model that transformers reads nor the name of one that "
+            "can be fetched",
+        )
 
     @cached_property
     def tokenizer(self) -> Any:
+        return self._read(transformers.AutoTokenizer, "has no usable tokenizer")
+
+    def _read(self, kind: Any, refusal: str, **options: Any) -> Any:
         try:
-            return transformers.AutoTokenizer.from_pretrained(self.place)
-        except (*UNREADABLE, ImportError) as error:
-            raise BadInput(f"{self.place} has no usable tokenizer: {_first_line(error)}") from error
+            return kind.from_pretrained(self.place, **options)
+        except UNREADABLE as error:
+            raise BadInput(f"{self.place} {refusal}: {_first_line(error)}") from error
 
     def model(self, family: Any, *, seed: int, **options: Any) -> Any:
         """A fresh copy of the weights, under a head of the family (an AutoModelFor…), whose new
         weights follow the seed."""
         torch.manual_seed(seed)
-        try:
-            model = family.from_pretrained(self.place, **options)
-        except UNREADABLE as error:
-            raise BadInput(f"{self.place} cannot be loaded: {_first_line(error)}") from error
+        model = self._read(family, "cannot be loaded", **options)
         if self.checkpoint is not None:
             load_checkpoint(model, self.checkpoint)
         return model.to(self.device)

@@ -15,7 +15,7 @@ OPTIMIZERS = {"adafactor": "Adafactor", "adam": "Adam", "adamax": "Adamax", "ada
 SCHEDULES = ("constant", "linear")
 # The heads of encoders: those that CLUES describes, and others, which go under names of their own.
 OF_CLUES, BIO = HEADS = ("clues", "bio")
-# What each setting is: as options of the command.
+# As options of the command.
 OPTIONS: dict[str, dict[str, Any]] = {
     "optimizer": {"choices": tuple(OPTIMIZERS)},
     "learning_rate": {"type": float},

@@ -102,9 +102,15 @@ def tuned_model(options: Mapping[str, Any]) -> TunedModel:
             f"{source.place} holds a model of the type {config.model_type}: text-to-text models "
             "(T5) and encoders (BERT, RoBERTa, DeBERTa) are tuned here."
         )
+    templates = options["templates"]
     if method == Method.PT:
-        return _with_patterns(source, options)
-    if options["templates"] is not None:
+        if templates is None:
+            raise BadInput(
+                "--method PT needs the patterns and words of each task: --templates FILE."
+            )
+        patterns, settings = read_patterns(templates), changed(LM_BFF, options)
+        return TunedModel(source, settings, [MissingWords], patterns, templates)
+    if templates is not None:
         raise BadInput("Templates are for the format unifew, or for --method PT.")
     settings = changed(CLUES, options)
     if head == BIO:
@@ -131,10 +137,3 @@ def _text_to_text(source: Source, options: Mapping[str, Any]) -> TunedModel:
     form, templates = options["format"] or "pairs", options["templates"]
     settings = changed(UNIFEW if form == UNIFEW_FORMAT else CLUES_WRITTEN, options)
     return TunedModel(source, settings, [TextToText], texts_in(form, templates), templates, form)
-
-
-def _with_patterns(source: Source, options: Mapping[str, Any]) -> TunedModel:
-    if (templates := options["templates"]) is None:
-        raise BadInput("--method PT needs the patterns and words of each task: --templates FILE.")
-    settings = changed(LM_BFF, options)
-    return TunedModel(source, settings, [MissingWords], read_patterns(templates), templates)

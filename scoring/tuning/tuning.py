@@ -55,14 +55,12 @@ class Plan:
 
     def runs_of(self, prompts: PromptSet) -> RunQuerySet:
         fields = self.fields_of(prompts)
+        names = ("system", "method", "split", "episode")
         return Run.objects.complete().filter(
             test_set=test_set_of(prompts),
-            system=fields.system,
-            method=fields.method,
             shots=records.stored_shots(fields),
-            split=fields.split,
-            episode=fields.episode,
             source_format=FORMAT,
+            **{name: getattr(fields, name) for name in names},
         )
 
 
@@ -90,15 +88,14 @@ def tuned_models() -> Any:
 
 def steps(plan: Plan) -> list[Step]:
     """Raises BadInput if there are none, or where a set has a run with other settings."""
-    found = [_step(plan, prompts) for prompts in plan.subject.prompt_sets(skips_tasks=True)]
+    found = []
+    for prompts in plan.subject.prompt_sets(skips_tasks=True):
+        left_out = _why_left_out(plan, prompts)
+        run = None if left_out else _run_there(plan, prompts)
+        found.append(Step(prompts.fields, run, left_out))
     if not found:
         raise BadInput("There are no such sets: choose other shots, splits or episodes.")
     return found
-
-
-def _step(plan: Plan, prompts: PromptSet) -> Step:
-    left_out = _why_left_out(plan, prompts)
-    return Step(prompts.fields, None if left_out else _run_there(plan, prompts), left_out)
 
 
 def tune(

@@ -123,12 +123,8 @@ def _input_texts(given: object) -> Iterator[str]:
             continue
         content = message.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
-        yield "\n".join(text for part in parts if (text := _text_of(part)) is not None)
-
-
-def _text_of(part: object) -> str | None:
-    text = part.get("text") if isinstance(part, dict) else None
-    return text if isinstance(text, str) else None
+        texts = (object_in(part).get("text") for part in parts)
+        yield "\n".join(text for text in texts if isinstance(text, str))
 
 
 def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
