@@ -8,15 +8,7 @@ from django.utils.text import Truncator
 from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.comparison.paper_tables import NOTES, marks_of
 from scoring.leaderboard.board import Board, TaskBoard
-from scoring.leaderboard.rules import (
-    FLOOR,
-    PEOPLE,
-    SHOTS,
-    SORTED_BY,
-    SYSTEM,
-    Entry,
-    Ranking,
-)
+from scoring.leaderboard.rules import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, Entry, Ranking
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
 from scoring.tables.documents import ALL
 from scoring.tables.table import (

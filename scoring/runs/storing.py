@@ -1,6 +1,7 @@
 """A run from its first prediction to its completion, however the predictions arrive."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -22,11 +23,6 @@ from scoring.runs.import_report import answer_forms
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
-# Of a run, as `RunFields` has them.
-SAME_FIELDS = (
-    *("system", "method", "parameters", "split", "episode", "citation", "url"),
-    *("uses_labelled", "uses_unlabelled"),
-)
 # Stands for a character that no database can hold.
 NO_TEXT = "\ufffd"
 
@@ -89,16 +85,19 @@ def open_run(
 ) -> Run:
     """A run that accepts predictions. Raises BadInput where something needed is not said."""
     check_complete(fields)
+    said = {name: value for name, value in asdict(fields).items() if name != "benchmark"}
+    said |= {
+        "task": test_set.task,
+        "shots": stored_shots(fields),
+        "protocol": list(fields.protocol),
+    }
     return Run.objects.create(
-        task=test_set.task,
         test_set=test_set,
-        shots=stored_shots(fields),
-        protocol=list(fields.protocol),
         source_format=source_format,
         source_name=source_name[-300:],
         owner=owner,
         state=state,
-        **{name: getattr(fields, name) for name in SAME_FIELDS},
+        **said,
     )
 
 

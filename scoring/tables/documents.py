@@ -106,7 +106,7 @@ def _in_one_piece(*panels: Table, is_plain: bool = False) -> str:
             r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
             rf"\caption{{{escaped(table.caption)}}}",
             rf"{size}\setlength{{\tabcolsep}}{{{space}}}{box}",
-            "\n\\par\\medskip\n".join(map(_tabular, panels)) + end,
+            "\n\\par\\medskip\n".join(_set_as("tabular", panel) for panel in panels) + end,
             *([] if is_plain else [fitted]),
             *_notes(table),
             rf"\end{{{kind}}}",
@@ -114,40 +114,27 @@ def _in_one_piece(*panels: Table, is_plain: bool = False) -> str:
     )
 
 
-def _tabular(table: Table) -> str:
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{_letters(table)}}}",
-            *(r"\toprule", *_head(table), r"\midrule"),
-            *_body(table),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
-
-
 def _over_pages(table: Table) -> str:
+    size = r"{\scriptsize\setlength{\tabcolsep}{3pt}"
+    caption = rf"\caption{{{escaped(table.caption)}}}\\"
+    long = _set_as("longtable", table, above=[caption], after_head=[r"\endhead"])
+    return "\n".join([size, long + "}", *_notes(table)])
+
+
+def _set_as(
+    kind: str, table: Table, *, above: Sequence[str] = (), after_head: Sequence[str] = ()
+) -> str:
     return "\n".join(
         [
-            r"{\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{longtable}}{{{_letters(table)}}}",
-            rf"\caption{{{escaped(table.caption)}}}\\",
-            *(r"\toprule", *_head(table), r"\midrule"),
-            r"\endhead",
-            *_body(table),
-            r"\bottomrule",
-            r"\end{longtable}}",
-            *_notes(table),
+            rf"\begin{{{kind}}}{{{''.join(map(_letter, table.columns))}}}",
+            *(*above, r"\toprule", *_head(table), r"\midrule", *after_head),
+            *(*_body(table), r"\bottomrule", rf"\end{{{kind}}}"),
         ]
     )
 
 
 def _letter(column: Column) -> str:
     return "r" if column.is_number else "l"
-
-
-def _letters(table: Table) -> str:
-    return "".join(map(_letter, table.columns))
 
 
 def _notes(table: Table) -> list[str]:

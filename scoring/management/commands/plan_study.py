@@ -74,7 +74,14 @@ class Command(RefusingCommand):
         add("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        pilot = _pilot(options)
+        pilot = None
+        if options["study"]:
+            pilot = read_pilot(
+                find_study(options["study"]),
+                task=options["task"],
+                shots=options["pilot_shots"],
+                simulated=options["simulated"],
+            )
         assumptions = _assumptions(options, pilot)
         contrast = _contrast(options)
         plan = make_plan(
@@ -102,17 +109,6 @@ def _option(name: str) -> str:
     names = {"onboarding_s": "onboarding", "train_s": "train-seconds", "item_s": "item-seconds"}
     names["max_items"] = "items"
     return "--" + names.get(name, name).replace("_", "-")
-
-
-def _pilot(options: Mapping[str, Any]) -> Pilot | None:
-    if not options["study"]:
-        return None
-    return read_pilot(
-        find_study(options["study"]),
-        task=options["task"],
-        shots=options["pilot_shots"],
-        simulated=options["simulated"],
-    )
 
 
 def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:

@@ -57,11 +57,9 @@ class Command(RefusingCommand):
             if options["dry_run"]:
                 self._show(*estimate(prompts, settings, owner=owner, limit=limit))
                 return
-
-            def tell(tally: Tally, at: str) -> None:
-                self.stderr.write(f"{at}: {tally.in_words(settings)}")
-
-            told = now_and_then(tell, EVERY_S)
+            told = now_and_then(
+                lambda tally, at: self.stderr.write(f"{at}: {tally.in_words(settings)}"), EVERY_S
+            )
             tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=told)
         except KeyboardInterrupt as stop:
             raise CommandError(

@@ -8,11 +8,7 @@ from scoring.runs.formats import harnesses, inspect_logs, plain_files, reported
 from scoring.runs.formats.json_files import read_opening
 from scoring.runs.formats.records import Reader
 
-READERS = (
-    *harnesses.READERS,
-    *inspect_logs.READERS,
-    *plain_files.READERS,
-)
+READERS = (*harnesses.READERS, *inspect_logs.READERS, *plain_files.READERS)
 
 # Files with figures of other metrics but no predictions, by the members they have.
 SUMMARIES = (
@@ -62,12 +58,8 @@ def _candidates(path: Path) -> Iterator[Path]:
         yield path
         return
     for child in sorted(path.iterdir()):
-        if child.name.startswith("."):
-            continue
-        if child.is_dir():
+        if not child.name.startswith("."):
             yield from _candidates(child)
-        else:
-            yield child
 
 
 def _reader_for(path: Path) -> Reader | None:

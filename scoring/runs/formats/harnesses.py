@@ -195,10 +195,8 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
     same_date = path.with_name(f"results_{date}.json")
     beside = sorted(path.parent.glob("results_*.json"))
     if date and same_date.is_file():
-        results = json_files.read_json(same_date)
-    else:
-        results = json_files.read_json(beside[0]) if len(beside) == 1 else {}
-    return json_files.object_in(results)
+        beside = [same_date]
+    return json_files.object_in(json_files.read_json(beside[0])) if len(beside) == 1 else {}
 
 
 def _lm_eval_prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
