@@ -24,16 +24,7 @@ class References(models.TextChoices):
 
 
 # What identifies a published figure, besides its shots.
-_FIGURE = [
-    "benchmark",
-    "task",
-    "kind",
-    "system",
-    "method",
-    "parameters",
-    "references",
-    "source",
-]
+_FIGURE = ["benchmark", "task", "kind", "system", "method", "parameters", "references", "source"]
 
 _STORED_ALREADY = "This figure is stored already: delete the stored one to correct it."
 

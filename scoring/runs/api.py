@@ -50,7 +50,6 @@ from scoring.runs.serializers import (
 
 SHOWN_IDS = 10
 NOTHING_STORED = "Nothing of this piece was stored."
-SHOWN_WITH = ("task__benchmark", "test_set", "owner")
 FILTERS = {
     "benchmark": "task__benchmark__name",
     "task": "task__slug",
@@ -160,7 +159,8 @@ class RunViewSet(
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
                 runs = runs.filter(**{column: asked[name]})
-        return runs.with_standing().select_related(*SHOWN_WITH).order_by("-id")
+        shown_with = ("task__benchmark", "test_set", "owner")
+        return runs.with_standing().select_related(*shown_with).order_by("-id")
 
     def _own_run(self) -> Run:
         run: Run = self.get_object()

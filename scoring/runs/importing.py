@@ -209,6 +209,7 @@ class _Filling(ImportedRun):
     def __init__(self, run: Run, items: ItemFinder, options: records.ReadOptions) -> None:
         super().__init__(run)
         self.items, self.options = items, options
+        self._cut = {"separator": options.separator, "none_word": options.none_word}
         self.pending: dict[int, tuple[str, ...]] = {}
         self.had_free_text = False
         # Of a file without ids: how many answers it had, each for the item at its place.
@@ -298,10 +299,6 @@ class _Filling(ImportedRun):
             return storing.pieces_of(answer, self.run.task.kind, offered, **self._cut)
         named = {} if shown.options else dict(zip(options, labels, strict=False))
         return tuple(kind.meant([named.get(piece, piece) for piece in answer], shown))
-
-    @property
-    def _cut(self) -> dict[str, str]:
-        return {"separator": self.options.separator, "none_word": self.options.none_word}
 
     def _keep(self, example: int, answer: tuple[str, ...], where: str) -> None:
         first = self.pending.get(example)

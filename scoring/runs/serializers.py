@@ -49,7 +49,11 @@ class Whole(_OfItsType, serializers.IntegerField):
         return super().to_internal_value(int(data) if is_whole else data)
 
 
-@extend_schema_field({"oneOf": [{"type": "string", "minLength": 1}, {"type": "integer"}]})
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer", "minimum": 0, "maximum": records.LARGEST}
+
+
+@extend_schema_field({"oneOf": [{**TEXT, "minLength": 1}, {"type": "integer"}]})
 class IdField(serializers.CharField):
     """Numbers count as strings, as in files."""
 
@@ -59,14 +63,7 @@ class IdField(serializers.CharField):
         return super().to_internal_value(str(data))
 
 
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "integer", "minimum": 0, "maximum": records.LARGEST},
-            {"type": "string", "enum": [FULLY_SUPERVISED]},
-        ]
-    }
-)
+@extend_schema_field({"oneOf": [NUMBER, {**TEXT, "enum": [FULLY_SUPERVISED]}]})
 class ShotsField(serializers.Field[Any, object, int | str, Run]):
     """A number, or "all" for fully supervised."""
 
@@ -86,9 +83,7 @@ class ShotsField(serializers.Field[Any, object, int | str, Run]):
             raise serializers.ValidationError(str(error)) from error
 
 
-@extend_schema_field(
-    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
-)
+@extend_schema_field({"oneOf": [{"type": "array", "items": TEXT}, TEXT]})
 class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
     """A list of strings, or one string."""
 

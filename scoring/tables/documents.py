@@ -304,13 +304,8 @@ class Format(Generic[T]):
         return document.encode() if isinstance(document, str) else document
 
 
-def _csv(tables: Sequence[Table]) -> str:
-    [table] = tables
-    return as_csv(table)
-
-
 WRITERS: dict[str, Callable[[Sequence[Table]], bytes | str]] = {
-    "csv": _csv,
+    "csv": lambda tables: as_csv(*tables),
     "json": as_json,
     "latex": as_latex,
     "markdown": as_markdown,

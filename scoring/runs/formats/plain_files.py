@@ -36,22 +36,8 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Run, shots_label
+from scoring.runs.formats import records
 from scoring.runs.formats.json_files import read_elements, read_lines, read_members, read_opening
-from scoring.runs.formats.records import (
-    Answer,
-    Read,
-    Reader,
-    ReadOptions,
-    ReadPrediction,
-    RunFields,
-    are_texts,
-    as_number,
-    of_prompt_id,
-    over,
-    prompted,
-    read_each,
-    run_fields,
-)
 
 HEADER = {"system", "method", "task", "shots"}
 
@@ -61,27 +47,27 @@ def _is_lines(path: Path) -> bool:
     return "prediction" in opening or ("id" not in opening and len(HEADER & opening.keys()) >= 2)
 
 
-def _read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_lines(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     rows = read_lines(path)
     first = next(rows, None)
-    header = RunFields()
+    header = records.RunFields()
     if first and isinstance(first[1], dict) and not {"id", "prediction"} & first[1].keys():
-        [(where, read)] = read_each([first], run_fields)
+        [(where, read)] = records.read_each([first], records.run_fields)
         if isinstance(read, BadInput):
             raise BadInput(f"{where}: {read}")
         header = read
     elif first:
         rows = chain([first], rows)
-    return read_each(rows, partial(_prediction, header=header, options=options))
+    return records.read_each(rows, partial(_prediction, header=header, options=options))
 
 
 def _prediction(
-    fields: Mapping[str, Any], *, header: RunFields, options: ReadOptions
-) -> ReadPrediction:
+    fields: Mapping[str, Any], *, header: records.RunFields, options: records.ReadOptions
+) -> records.ReadPrediction:
     source_id, texts = example_of(fields)
-    return ReadPrediction(
-        run=over(header, run_fields(fields)),
-        prompted=prompted(fields) if of_prompt_id(source_id) else None,
+    return records.ReadPrediction(
+        run=records.over(header, records.run_fields(fields)),
+        prompted=records.prompted(fields) if records.of_prompt_id(source_id) else None,
         answer=_answer_of_line(fields, options),
         source_id=source_id,
         texts=texts,
@@ -108,14 +94,14 @@ def as_id(value: object) -> str | None:
     return str(value) if is_id else None
 
 
-def _answer_of_line(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
+def _answer_of_line(fields: Mapping[str, Any], options: records.ReadOptions) -> records.Answer:
     if "prediction" not in fields:
         raise BadInput("the field “prediction” is missing")
     prediction = fields["prediction"]
     if isinstance(prediction, str):
         # A string is one piece as it is, unless the importer has it cut.
         return prediction if options.separator or options.none_word else (prediction,)
-    if are_texts(prediction):
+    if records.are_texts(prediction):
         return tuple(prediction)
     raise BadInput("“prediction” must be a list of strings, or one string")
 
@@ -150,14 +136,14 @@ def _solutions(fields: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _read_solutions(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_solutions(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     for where, row in read_lines(path):
         if isinstance(row, BadInput) or not isinstance(row.get("question"), str):
             yield where, row if isinstance(row, BadInput) else BadInput("“question” is missing")
             continue
         for system, text in _solutions(row).items():
-            run = run_fields({"system": system})
-            yield where, ReadPrediction(run, answer=text, texts=(row["question"],))
+            run = records.run_fields({"system": system})
+            yield where, records.ReadPrediction(run, answer=text, texts=(row["question"],))
 
 
 IDS, PREDICTIONS = ARRAYS = ("uids", "predictions")
@@ -169,17 +155,17 @@ def _is_list(path: Path) -> bool:
     return start.startswith("[") and start[1:].lstrip().startswith(("[", "]", '"'))
 
 
-def _read_lists(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_lists(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     for place, pieces in enumerate(_lists(path)):
         where = f"{path.name}, answer {place + 1}"
-        if not are_texts(pieces):
+        if not records.are_texts(pieces):
             raise BadInput(f"{where} must be a list of strings; nothing was imported.")
-        yield where, ReadPrediction(RunFields(), tuple(pieces), place=place)
+        yield where, records.ReadPrediction(records.RunFields(), tuple(pieces), place=place)
 
 
 def _lists(path: Path) -> Iterator[Any]:
     lines = list(islice(_lines_of(path), 2))
-    is_by_line = are_texts(_parsed(lines[0])) and (len(lines) > 1 or lines[0] != "[]")
+    is_by_line = records.are_texts(_parsed(lines[0])) and (len(lines) > 1 or lines[0] != "[]")
     return map(_parsed, _lines_of(path)) if is_by_line else read_elements(path)
 
 
@@ -199,7 +185,7 @@ def is_mt_dnn(path: Path) -> bool:
     return path.suffix != ".jsonl" and set(ARRAYS) <= read_opening(path).keys()
 
 
-def _read_mt_dnn(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_mt_dnn(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     held: dict[str, list[Any]] = {name: [] for name in ARRAYS}
     for name, value in read_members(path, ARRAYS):
         if name in held:
@@ -216,14 +202,14 @@ def _read_mt_dnn(path: Path, options: ReadOptions) -> Iterator[Read]:
             "task definition, from 0, with --labels."
         )
 
-    def read_pair(pair: tuple[object, object]) -> ReadPrediction:
+    def read_pair(pair: tuple[object, object]) -> records.ReadPrediction:
         answer, source_id = _answer_of_mt_dnn(pair[1], options.labels), as_id(pair[0])
         if source_id is None:
             raise BadInput("the uid is neither a text nor a whole number")
-        return ReadPrediction(RunFields(), answer, source_id=source_id)
+        return records.ReadPrediction(records.RunFields(), answer, source_id=source_id)
 
     pairs = enumerate(zip(ids, predictions, strict=True), start=1)
-    yield from read_each(
+    yield from records.read_each(
         ((f"{path.name}, prediction {number}", pair) for number, pair in pairs), read_pair
     )
 
@@ -238,7 +224,7 @@ def _answer_of_mt_dnn(value: object, labels: Sequence[str]) -> tuple[str, ...]:
         return (labels[value] if 0 <= value < len(labels) else f"label {value}",)
     if isinstance(value, str):
         return (value,)
-    if are_texts(value):
+    if records.are_texts(value):
         return tuple(value)
     if isinstance(value, list):
         raise BadInput("the prediction is a list of tags or numbers, not of pieces of the text")
@@ -256,23 +242,23 @@ def _is_flex(path: Path) -> bool:
     )
 
 
-def _read_flex(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_flex(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     members = ((f"{path.name}, question {each[0]}", each) for each in read_members(path))
-    return read_each(members, _of_question)
+    return records.read_each(members, _of_question)
 
 
-def _of_question(member: tuple[str, Any]) -> ReadPrediction:
+def _of_question(member: tuple[str, Any]) -> records.ReadPrediction:
     question, value = member
-    number = as_number(value.get("label")) if isinstance(value, dict) else None
+    number = records.as_number(value.get("label")) if isinstance(value, dict) else None
     if number is None:
         raise BadInput("the label is not a class number")
-    return ReadPrediction(RunFields(), number, source_id=question, any_episode=True)
+    return records.ReadPrediction(records.RunFields(), number, source_id=question, any_episode=True)
 
 
 READERS = (
-    Reader("FLEX predictions", _is_flex, _read_flex),
-    Reader("MT-DNN", is_mt_dnn, _read_mt_dnn),
-    Reader("CLUES lists", _is_list, _read_lists),
-    Reader("solutions", _is_solutions, _read_solutions),
-    Reader("JSONL", _is_lines, _read_lines),
+    records.Reader("FLEX predictions", _is_flex, _read_flex),
+    records.Reader("MT-DNN", is_mt_dnn, _read_mt_dnn),
+    records.Reader("CLUES lists", _is_list, _read_lists),
+    records.Reader("solutions", _is_solutions, _read_solutions),
+    records.Reader("JSONL", _is_lines, _read_lines),
 )
