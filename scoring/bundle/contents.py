@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from hashlib import sha256
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from annotation.models import (
@@ -173,7 +173,12 @@ class Contents:
             )
         )
         self._numbers = {batch.pk: number for number, batch in enumerate(self._batches, start=1)}
-        self._assignments = list(self._chosen_assignments())
+        chosen = study.assignments.select_related("annotator__channel", "exclusion")
+        chosen = chosen if simulated else chosen.of_people()
+        if not with_excluded:
+            chosen = chosen.filter(exclusion__isnull=True)
+        # In the order of the tables, so that the same data give the same figures.
+        self._assignments = list(chosen.order_by("joined_at", "pk"))
         checked = [batch.check_set.task for batch in self._batches if batch.check_set]
         tasks = [*(batch.task for batch in self._batches), *checked]
         self._tasks = list({task.pk: task for task in tasks}.values())
@@ -303,21 +308,9 @@ class Contents:
             for example in examples.iterator(chunk_size=500):
                 yield _row(columns, example)
 
-    def _chosen_assignments(self) -> Iterable[Assignment]:
-        """In the order of the tables, so that the same data give the same figures."""
-        chosen = self.study.assignments.select_related("annotator__channel", "exclusion")
-        chosen = chosen if self.simulated else chosen.of_people()
-        if not self.with_excluded:
-            chosen = chosen.filter(exclusion__isnull=True)
-        return chosen.order_by("joined_at", "pk")
-
     def _item_sets(self) -> Iterable[ItemSet]:
-        sets = [
-            item_set
-            for batch in self._batches
-            for item_set in (batch.check_set, batch.training_set, batch.test_set)
-        ]
-        return {item_set.pk: item_set for item_set in sets if item_set}.values()
+        sets = ((batch.check_set, batch.training_set, batch.test_set) for batch in self._batches)
+        return {found.pk: found for found in chain.from_iterable(sets) if found}.values()
 
     def _examples(self, task: Task) -> Any:
         sets = [item_set.pk for item_set in self._item_sets() if item_set.task_id == task.pk]
@@ -341,6 +334,5 @@ def _since(assignment: Assignment, moment: datetime | None) -> int | None:
     """Milliseconds from the consent: how long things took, not when somebody was at work."""
     if moment is None:
         return None
-    return round(
-        (moment - (assignment.consented_at or assignment.joined_at)).total_seconds() * 1000
-    )
+    began = assignment.consented_at or assignment.joined_at
+    return round((moment - began).total_seconds() * 1000)

@@ -152,7 +152,13 @@ def _check_files(files: Files) -> str:
     if SUMS not in files.names:
         raise BadInput(f"This is no study bundle: it has no file {SUMS}.")
     listed = files.read(SUMS)
-    sums = _read_sums(listed)
+    try:
+        lines = [line.split("  ", 1) for line in listed.decode().splitlines()]
+        sums = {name: digest for digest, name in lines}
+    except ValueError as error:
+        raise BadInput(
+            f"The file {SUMS} cannot be read: each line has a checksum and a name."
+        ) from error
     for name in (*NEEDED, *(name for name in FILES if name != TEXTS)):
         if name not in sums:
             raise BadInput(f"The file {name} is not listed in the bundle.")
@@ -164,16 +170,6 @@ def _check_files(files: Files) -> str:
     if added := sorted(set(files.names) - {*sums, SUMS}):
         raise BadInput(f"The file {added[0]} was added after the bundle was packed.")
     return sha256(listed).hexdigest()
-
-
-def _read_sums(listed: bytes) -> dict[str, str]:
-    try:
-        lines = [line.split("  ", 1) for line in listed.decode().splitlines()]
-        return {name: digest for digest, name in lines}
-    except ValueError as error:
-        raise BadInput(
-            f"The file {SUMS} cannot be read: each line has a checksum and a name."
-        ) from error
 
 
 def _read_about(files: Files) -> dict[str, Any]:

@@ -14,11 +14,6 @@ from scoring.runs.formats.records import as_number
 MOST_SHOWN = 10
 # What the toolkit writes where it has not predicted anything yet.
 NOT_YET = ("", -1)
-NO_CLASS = "the label is not a class of the episode"
-AGAIN = "the question is answered again"
-UNKNOWN = "no episode asks this question"
-MALFORMED = "the prediction is not an object with a label"
-UNANSWERED = "the question is not answered"
 
 
 @dataclass
@@ -59,25 +54,26 @@ def check_predictions(
             raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     for question in () if partial else classes:
         if question not in check.predictions:
-            check.fault(UNANSWERED, f"question {question}")
+            check.fault("the question is not answered", f"question {question}")
     return check
 
 
 def _take(check: Check, question: str, prediction: Any, classes: int | None, file: str) -> None:
     where = f"{file}, question {question}"
     if not isinstance(prediction, dict) or "label" not in prediction:
-        check.fault(MALFORMED, where)
+        check.fault("the prediction is not an object with a label", where)
         return
     label = prediction["label"]
     if label in NOT_YET:
         return
     number = as_number(label)
     if classes is None:
-        check.fault(UNKNOWN, where)
+        check.fault("no episode asks this question", where)
     elif number is None or number >= classes:
-        check.fault(f"{NO_CLASS}, which has {classes}", f"{where}, label {label!r}")
+        fault = f"the label is not a class of the episode, which has {classes}"
+        check.fault(fault, f"{where}, label {label!r}")
     elif question in check.predictions:
-        check.fault(AGAIN, where)
+        check.fault("the question is answered again", where)
     else:
         check.predictions[question] = prediction
 
