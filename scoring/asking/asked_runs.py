@@ -291,21 +291,18 @@ class AskedRun:
     def _told(self) -> dict[str, Any]:
         """From the replies, so that it is whole however often the run was interrupted."""
         replies = Reply.objects.filter(prediction__run=self.run)
-        sums = replies.aggregate(
+        first, last, read, written, cut_off = replies.aggregate(
             first=Min("created_at"),
             last=Max("created_at"),
             read=Sum("input_tokens", default=0),
             written=Sum("output_tokens", default=0),
             cut_off=Count("pk", filter=Q(stop_reason=CUT_OFF)),
-        )
+        ).values()
         return {
             "versions": sorted(set(replies.values_list("version", flat=True))),
-            "from": sums["first"].isoformat(),
-            "to": sums["last"].isoformat(),
-            "input_tokens": sums["read"],
-            "output_tokens": sums["written"],
-            "cost": self.settings.cost(sums["read"], sums["written"]),
-            "cut_off": sums["cut_off"],
+            **{"from": first.isoformat(), "to": last.isoformat()},
+            **{"input_tokens": read, "output_tokens": written, "cut_off": cut_off},
+            "cost": self.settings.cost(read, written),
         }
 
 

@@ -22,11 +22,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import generate
 
-MESSAGES = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
+MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 # What a prompt shows stands in the sample's input already.
 SHOWN = ("prompt", "messages")
 

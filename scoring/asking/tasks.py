@@ -166,13 +166,6 @@ def order_model(arguments: dict[str, Any], *, templates: Any, author: User) -> J
     return under_way or queue.enqueue(JOB, arguments, author=author)
 
 
-def check_may_ask(benchmark: Benchmark, study: Study | None, author: User | None) -> None:
-    """Rights may have been taken since it was ordered."""
-    things: list[Thing] = [benchmark, *([study] if study else [])]
-    if author is None or not all(may(author, thing, right) for thing in things for right in NEEDED):
-        raise Refusal("Whoever ordered this may no longer run models on this benchmark.")
-
-
 def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     """Raises Refusal for a model that is not offered any more."""
     offer = arguments["model"]
@@ -205,7 +198,11 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     study = Study.objects.filter(pk=arguments["study"]).first()
     if benchmark is None or (study is None and arguments["study"] is not None):
         raise Refusal("What the model was to be shown has been deleted.")
-    check_may_ask(benchmark, study, job.author)
+    # Rights may have been taken since it was ordered.
+    things: list[Thing] = [benchmark, *([study] if study else [])]
+    author = job.author
+    if author is None or not all(may(author, thing, right) for thing in things for right in NEEDED):
+        raise Refusal("Whoever ordered this may no longer run models on this benchmark.")
     settings = settings_of(arguments)
     templates = bytes(job.upload.data) if job.upload else None
     prompts = prompts_of(arguments, benchmark, study, templates)

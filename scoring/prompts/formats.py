@@ -97,7 +97,12 @@ def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str,
     template = templates[task]
     for training, examples in ((True, prompts.training), (False, prompts.test)):
         for example in examples:
-            shown = replace(example, options=_called(example.options, template, task))
+            called = tuple(template.labels.get(option, option) for option in example.options)
+            if len(set(called)) < len(called):
+                raise BadInput(
+                    f"The template of {task} calls two labels the same ({', '.join(called)})."
+                )
+            shown = replace(example, options=called)
             content: dict[str, Any] = {"prompt": unifew_question(shown, template)}
             if shown.options != example.options:
                 content["labels"] = list(example.options)
@@ -135,13 +140,6 @@ def _two(
             f"{len(segments)}: use {{text}}{where}."
         )
     return segments
-
-
-def _called(options: tuple[str, ...], template: Template, task: str) -> tuple[str, ...]:
-    called = tuple(template.labels.get(option, option) for option in options)
-    if len(set(called)) < len(called):
-        raise BadInput(f"The template of {task} calls two labels the same ({', '.join(called)}).")
-    return called
 
 
 def _template(value: object, where: str) -> Template:
