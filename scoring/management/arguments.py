@@ -28,13 +28,11 @@ def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -
     scope = parser.add_mutually_exclusive_group(required=True)
     scope.add_argument("--study", metavar="SLUG", help=study)
     scope.add_argument("--benchmark", metavar="NAME", help=benchmark)
-    parser.add_argument(
-        "--references",
-        choices=ReferencePolicy.values,
-        help="how several reference answers count (default: as each task says)",
-    )
-    parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
-    parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
+    add = parser.add_argument
+    several = "how several reference answers count (default: as each task says)"
+    add("--references", choices=ReferencePolicy.values, help=several)
+    add("--simulated", action="store_true", help="with simulated annotators")
+    add("--with-excluded", action="store_true", help="with excluded annotators")
 
 
 def add_format(parser: ArgumentParser, formats: Collection[str], default: str = "csv") -> None:

@@ -335,12 +335,9 @@ class Table:
         return replace(self, columns=columns, further=further)
 
     def without_empty_texts(self) -> "Table":
+        texts = (column for column in self.columns if not column.is_number)
         return self.without(
-            {
-                column.key
-                for column in self.columns
-                if not column.is_number and not any(line.cell(column).value for line in self.lines)
-            }
+            {each.key for each in texts if not any(line.cell(each).value for line in self.lines)}
         )
 
     def with_asides(self) -> "Table":

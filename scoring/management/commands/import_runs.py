@@ -33,7 +33,18 @@ class Command(RefusingCommand):
         add("path", type=Path, help="a file, or a folder of files")
         add("--benchmark", help="needed if there are several and none is named")
         add_owner(parser)
-        _add_run_arguments(parser)
+        group = parser.add_argument_group("about the run")
+        said = group.add_argument
+        said("--task", help="the task's slug, such as conll03")
+        said("--system", help="such as BERT-Base")
+        said("--method", choices=Method.values)
+        said("--parameters", help="such as 110M")
+        said("--shots", help="a number, or all for fully supervised")
+        said("--split", help="a number")
+        said("--episode", help="a number")
+        said("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
+        said("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
+        add_system(group, protocol="may be given several times")
         several = "which filter, scorer or evaluation to use, if a file has several"
         add("--filter", default="", metavar="NAME", help=several)
         add("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
@@ -74,21 +85,6 @@ class Command(RefusingCommand):
         else:
             lines = _run_lines(import_predictions(reader=reader, owner=owner, **given))
         put_lines(self, lines, None)
-
-
-def _add_run_arguments(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("about the run")
-    add = group.add_argument
-    add("--task", help="the task's slug, such as conll03")
-    add("--system", help="such as BERT-Base")
-    add("--method", choices=Method.values)
-    add("--parameters", help="such as 110M")
-    add("--shots", help="a number, or all for fully supervised")
-    add("--split", help="a number")
-    add("--episode", help="a number")
-    add("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
-    add("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
-    add_system(group, protocol="may be given several times")
 
 
 def _read_options(options: Mapping[str, Any]) -> ReadOptions:

@@ -45,7 +45,16 @@ class Command(RefusingCommand):
         add("--dry-run", action="store_true", help=dry)
         add_owner(parser)
         add_subject(parser)
-        _add_model_arguments(parser)
+        about = parser.add_argument_group("about the model").add_argument
+        about("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
+        plain = "with --base-url: the prompt as it is, without a chat template, as base models take"
+        about("--completions", action="store_true", help=plain)
+        for name, what in NUMBERS.items():
+            default = getattr(ModelSettings, name)
+            about(f"--{name.replace('_', '-')}", type=type(default), default=default, help=what)
+        about("--cache", action="store_true", help="use Inspect's cache of answers")
+        prices = "USD for a million tokens of each"
+        about("--prices", type=float, nargs=2, metavar=("READ", "WRITTEN"), help=prices)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -87,16 +96,3 @@ class Command(RefusingCommand):
                 f"{missing} prompt{pluralize(missing)} got no answer, so these runs are not "
                 f"complete: {runs}. The same command asks them again.{''.join(reasons)}"
             )
-
-
-def _add_model_arguments(parser: ArgumentParser) -> None:
-    add = parser.add_argument_group("about the model").add_argument
-    add("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
-    plain = "with --base-url: the prompt as it is, without a chat template, as base models take"
-    add("--completions", action="store_true", help=plain)
-    for name, about in NUMBERS.items():
-        default = getattr(ModelSettings, name)
-        add(f"--{name.replace('_', '-')}", type=type(default), default=default, help=about)
-    add("--cache", action="store_true", help="use Inspect's cache of answers")
-    prices = "USD for a million tokens of each"
-    add("--prices", type=float, nargs=2, metavar=("READ", "WRITTEN"), help=prices)

@@ -151,16 +151,13 @@ class _Stream:
 
     def _read_more(self) -> bool:
         rest = self._text[self._at :]
-        # Twice as much each time, so a long value is retried only a few times.
-        more = self._read(max(CHUNK, len(rest)))
-        self._text, self._at = rest + more, 0
-        return bool(more)
-
-    def _read(self, size: int) -> str:
         try:
-            return self._file.read(size)
+            # Twice as much each time, so a long value is retried only a few times.
+            more = self._file.read(max(CHUNK, len(rest)))
         except UnicodeDecodeError:
             self._refuse("it is not UTF-8")
+        self._text, self._at = rest + more, 0
+        return bool(more)
 
     def _refuse(self, problem: str) -> NoReturn:
         raise BadInput(f"{self._name} is not a whole JSON document: {problem}.")
