@@ -228,10 +228,8 @@ class ReportedScoreAdmin(NeverChanged[ReportedScore]):
         ("benchmark", admin.RelatedOnlyFieldListFilter),
         *("kind", "references", "method", "task", "source"),
     ]
+    list_select_related = ["benchmark"]
     search_fields = ["system", "source"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ReportedScore]:
-        return super().get_queryset(request).select_related("benchmark")
 
     shots_shown = shown("shots", lambda score: shots_label(score.shots), ordering="shots")
 

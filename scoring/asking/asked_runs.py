@@ -291,18 +291,19 @@ class AskedRun:
     def _told(self) -> dict[str, Any]:
         """From the replies, so that it is whole however often the run was interrupted."""
         replies = Reply.objects.filter(prediction__run=self.run)
-        first, last, read, written, cut_off = replies.aggregate(
+        sums = replies.aggregate(
             first=Min("created_at"),
             last=Max("created_at"),
-            read=Sum("input_tokens", default=0),
-            written=Sum("output_tokens", default=0),
+            input_tokens=Sum("input_tokens", default=0),
+            output_tokens=Sum("output_tokens", default=0),
             cut_off=Count("pk", filter=Q(stop_reason=CUT_OFF)),
-        ).values()
+        )
         return {
+            "from": sums.pop("first").isoformat(),
+            "to": sums.pop("last").isoformat(),
+            **sums,
             "versions": sorted(set(replies.values_list("version", flat=True))),
-            **{"from": first.isoformat(), "to": last.isoformat()},
-            **{"input_tokens": read, "output_tokens": written, "cut_off": cut_off},
-            "cost": self.settings.cost(read, written),
+            "cost": self.settings.cost(sums["input_tokens"], sums["output_tokens"]),
         }
 
 

@@ -49,8 +49,8 @@ class Tally:
     """Over all runs of one request."""
 
     total: int
-    # Already there when it began.
-    known: int = 0
+    # With what was already there when it began.
+    done: int = 0
     answered: int = 0
     read: int = 0
     written: int = 0
@@ -60,10 +60,6 @@ class Tally:
     runs: list[ImportedRun] = field(default_factory=list)
     # With prompts that got no answer.
     unfinished: list[AskedRun] = field(default_factory=list)
-
-    @property
-    def done(self) -> int:
-        return self.known + self.answered
 
     def in_words(self, settings: ModelSettings) -> str:
         cost = settings.cost(self.read, self.written)
@@ -126,7 +122,7 @@ class _Asking:
         for prompt_set, lines in prompts.sets():
             asked = AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
             asked.open()
-            self.tally.known += len(lines[:limit]) - len(asked.missing)
+            self.tally.done += len(lines[:limit]) - len(asked.missing)
             try:
                 self._ask(asked)
             except BaseException:
@@ -172,6 +168,7 @@ class _Asking:
             asked.take(replies)
             self.failed_in_a_row = 0
         for reply in replies.values():
+            self.tally.done += 1
             self.tally.answered += 1
             self.tally.read += reply.input_tokens or 0
             self.tally.written += reply.output_tokens or 0

@@ -53,7 +53,7 @@ def paper_tables(board: Board, name: str) -> list[Table]:
 def _over_tasks(board: Board) -> Table:
     others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
     scores = {
-        "average": _average(SORTED_BY),
+        "average": f"Average, {_shots(SORTED_BY)}",
         "sd": f"SD of the average: √(Σ SD²) / {len(board.chosen)}",
         "clues_sd": "√(Σ SD²), as the CLUES board prints",
         **{task: f"{name}, {_shots(SORTED_BY)}" for task, name in board.named(board.chosen)},
@@ -64,7 +64,7 @@ def _over_tasks(board: Board) -> Table:
         "",
         scores,
         [(ranking, _cells_over_tasks(ranking, board)) for ranking in board.over_tasks],
-        further={str(shots): _average(shots) for shots in others},
+        further={str(shots): f"Average, {_shots(shots)}" for shots in others},
     )
 
 
@@ -186,10 +186,6 @@ def _who(ranking: Ranking, *, published: str = "", rule: str = "") -> Cell:
 
 def _sources(rows: Iterable[Row]) -> str:
     return "; ".join(dict.fromkeys(row.source for row in rows if row.source))
-
-
-def _average(shots: int) -> str:
-    return f"Average, {shots} shots"
 
 
 def _shots(shots: int | str) -> str:

@@ -47,21 +47,15 @@ def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bo
         items.find(key): storing.storable_answer(tuple(own)) for key, own in line["answers"].items()
     }
     storing.add_predictions(run, answers)
+    report: dict[str, Any] = {}
+    if "tuning" in common:  # of the rule there is nothing to say
+        report["notes"] = [NOTE.format(common["made"]), *line["notes"]]
+        report["prompts"] = {name: common[name] for name in ("format", "seed")}
+        report["prompts"]["shown"] = line["shown"]
+        report |= {"tuning": common["tuning"], "tuned": line["tuned"]}
     try:
-        storing.finish_run(run, report=_report(common, line))
+        storing.finish_run(run, report=report)
     except storing.StoredAlready:
         run.delete()
         return False
     return True
-
-
-def _report(common: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
-    """How the model was tuned and asked; of the rule there is nothing to say."""
-    if "tuning" not in common:
-        return {}
-    return {
-        "notes": [NOTE.format(common["made"]), *line["notes"]],
-        "prompts": {"format": common["format"], "seed": common["seed"], "shown": line["shown"]},
-        "tuning": common["tuning"],
-        "tuned": line["tuned"],
-    }

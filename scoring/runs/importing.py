@@ -284,7 +284,7 @@ class _Filling(ImportedRun):
 
     def _pieces(self, record: records.ReadPrediction, example: int) -> tuple[str, ...]:
         answer, prompt = record.answer, record.prompted
-        kind, shown = answer_kind(self.run.task.kind), self.items.asked(example)
+        kind, shown = answer_kind(self.run.task.kind), self.items.asked[example]
         options, labels = kind.options_as_read(shown), kind.options(shown)
         if isinstance(answer, int):
             # A class that there is not is an answer, and wrong.

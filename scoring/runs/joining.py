@@ -66,11 +66,9 @@ class ItemFinder:
             return known
         raise NoMatch("no example of the test set has its context and question")
 
-    def asked(self, example_id: int) -> AskedExample:
-        return self._asked[example_id]
-
     @cached_property
-    def _asked(self) -> dict[int, AskedExample]:
+    def asked(self) -> dict[int, AskedExample]:
+        """What an answer to each could be chosen from."""
         items = Item.objects.filter(item_set=self.item_set).select_related("example")
         choices = self.item_set.choices
         return {item.example_id: asked(item.example, choices) for item in items.iterator()}

@@ -304,14 +304,13 @@ class Format(Generic[T]):
         return document.encode() if isinstance(document, str) else document
 
 
-WRITERS: dict[str, Callable[[Sequence[Table]], bytes | str]] = {
-    "csv": lambda tables: as_csv(*tables),
-    "json": as_json,
-    "latex": as_latex,
-    "markdown": as_markdown,
-    "xlsx": lambda tables: as_xlsx([*tables, meanings(tables)]),
+FORMATS: dict[str, Format[Sequence[Table]]] = {
+    "csv": Format("csv", lambda tables: as_csv(*tables)),
+    "json": Format("json", as_json),
+    "latex": Format("latex", as_latex),
+    "markdown": Format("markdown", as_markdown),
+    "xlsx": Format("xlsx", lambda tables: as_xlsx([*tables, meanings(tables)])),
 }
-FORMATS = {name: Format(name, writer) for name, writer in WRITERS.items()}
 
 
 def chosen(tables: Sequence[Table], name: str, form: str) -> list[Table]:

@@ -30,22 +30,9 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.formats import json_files
+from scoring.runs.formats import json_files, records
 from scoring.runs.formats.inspect_logs import answer_from
 from scoring.runs.formats.plain_files import as_id
-from scoring.runs.formats.records import (
-    Answer,
-    LeftOut,
-    Read,
-    Reader,
-    ReadOptions,
-    ReadPrediction,
-    RunFields,
-    as_number,
-    chosen,
-    prompted,
-    read_each,
-)
 from scoring.samples.exporting import HUMAN, SIMULATED
 
 # What looking for a field raises where a tool wrote something else.
@@ -62,28 +49,28 @@ def is_helm(path: Path) -> bool:
     return path.is_dir() and all((path / name).is_file() for name in names)
 
 
-def _read_helm(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_helm(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     run, separate = _helm_run(path)
     if options.run.shots is not None:
         run = replace(run, shots=options.run.shots)
-    chosen = _predicted(path) if separate else None
+    predicted = _predicted(path) if separate else None
     members = json_files.read_members(path / "scenario_state.json", arrays={"request_states"})
     states = (state for key, state in members if key == "request_states")
     places = ((f"{path.name}, request {number}", s) for number, s in enumerate(states, start=1))
-    return read_each(places, partial(_read_state, run=run, chosen=chosen))
+    return records.read_each(places, partial(_read_state, run=run, predicted=predicted))
 
 
-def _helm_run(path: Path) -> tuple[RunFields, bool]:
+def _helm_run(path: Path) -> tuple[records.RunFields, bool]:
     """And whether its references were weighed apart."""
     spec = json_files.read_json(path / "run_spec.json")
     try:
         adapter = spec["adapter_spec"]
-        run = RunFields(
+        run = records.RunFields(
             # A run is named <scenario>:<arguments>.
             task=str(spec["name"]).partition(":")[0],
             system=str(adapter["model"]),
             method=Method.ICL,
-            shots=as_number(adapter.get("max_train_instances")),
+            shots=records.as_number(adapter.get("max_train_instances")),
         )
     except MALFORMED as error:
         raise BadInput(f"{path / 'run_spec.json'} lacks its name or its adapter_spec.") from error
@@ -109,25 +96,25 @@ def _predicted(path: Path) -> Chosen:
 
 
 def _read_state(
-    state: Mapping[str, Any], *, run: RunFields, chosen: Chosen | None
-) -> ReadPrediction:
+    state: Mapping[str, Any], *, run: records.RunFields, predicted: Chosen | None
+) -> records.ReadPrediction:
     try:
-        instance, trial = state["instance"], as_number(state["train_trial_index"])
+        instance, trial = state["instance"], records.as_number(state["train_trial_index"])
         if trial is None:
             raise BadInput("“train_trial_index” is not a number from 0")
         if instance.get("perturbation"):
-            raise LeftOut("a perturbed copy of an instance")
+            raise records.LeftOut("a perturbed copy of an instance")
         if state.get("request_mode") == "calibration":
-            raise LeftOut("a request that calibrates another")
-        if chosen is not None:
-            reference = chosen.get((str(instance["id"]), trial))
+            raise records.LeftOut("a request that calibrates another")
+        if predicted is not None:
+            reference = predicted.get((str(instance["id"]), trial))
             if reference is None:
                 raise BadInput("per_instance_stats.json does not say which choice was predicted")
             if reference != state["reference_index"]:
-                raise LeftOut("a choice that was weighed and not taken")
-        return ReadPrediction(
+                raise records.LeftOut("a choice that was weighed and not taken")
+        return records.ReadPrediction(
             run=replace(run, split=trial + 1) if run.shots else run,
-            answer=_helm_answer(state, separate=chosen is not None),
+            answer=_helm_answer(state, separate=predicted is not None),
             source_id=as_id(instance["id"]),
             texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
         )
@@ -135,7 +122,7 @@ def _read_state(
         raise BadInput("a field of the request is missing") from error
 
 
-def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
+def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> records.Answer:
     if separate:
         reference = state["instance"]["references"][state["reference_index"]]
         return (str(reference["output"]["text"]),)
@@ -161,32 +148,32 @@ def _values(path: Path, name: str, usual: str) -> set[str]:
     return {str(row.get(name, usual)) for row in rows}
 
 
-def _read_lm_eval(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_lm_eval(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     run = _lm_eval_run(path)
     filters = _values(path, "filter", "none")
-    wanted = chosen(filters, options.choice, what="filter", file=path.name)
+    wanted = records.chosen(filters, options.choice, what="filter", file=path.name)
 
-    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
+    def read_row(row: Mapping[str, Any]) -> records.ReadPrediction:
         if row.get("filter", "none") != wanted:
-            raise LeftOut(f"another filter than “{wanted}”")
+            raise records.LeftOut(f"another filter than “{wanted}”")
         return _lm_eval_prediction(row, run)
 
-    return read_each(json_files.read_lines(path), read_row)
+    return records.read_each(json_files.read_lines(path), read_row)
 
 
-def _lm_eval_run(path: Path) -> RunFields:
+def _lm_eval_run(path: Path) -> records.RunFields:
     name = FILE_NAME.fullmatch(path.name)
     task = name["task"] if name else ""
     results = _results(path, name["date"] if name else None)
     config = json_files.object_in(results.get("config"))
     count: Any = config.get("model_num_parameters")
     is_known = isinstance(count, int) and 0 < count < MOST_PARAMETERS
-    return RunFields(
+    return records.RunFields(
         task=task,
         system=str(results.get("model_name") or config.get("model") or ""),
         method=Method.ICL,
         parameters=f"{count / 1e6:.0f}M" if is_known else "",
-        shots=as_number(json_files.object_in(results.get("n-shot")).get(task)),
+        shots=records.as_number(json_files.object_in(results.get("n-shot")).get(task)),
     )
 
 
@@ -199,16 +186,16 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
     return json_files.object_in(json_files.read_json(beside[0])) if len(beside) == 1 else {}
 
 
-def _lm_eval_prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
+def _lm_eval_prediction(row: Mapping[str, Any], run: records.RunFields) -> records.ReadPrediction:
     doc = row.get("doc")
     requests = _requests(row)
     prompt = requests[0][0] if requests else ""
-    return ReadPrediction(
+    return records.ReadPrediction(
         run=run,
         answer=_lm_eval_answer(row, requests, doc),
         source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
         texts=(*_strings(doc), prompt),
-        prompted=prompted(doc),
+        prompted=records.prompted(doc),
     )
 
 
@@ -225,7 +212,7 @@ def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _lm_eval_answer(
     row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: object
-) -> Answer:
+) -> records.Answer:
     responses = row.get("filtered_resps")
     if not isinstance(responses, list) or not responses:
         raise BadInput("the row has no filtered response")
@@ -280,26 +267,26 @@ def _strings(value: object) -> Iterator[str]:
 SAMPLE = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
 
 
-def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
+def _read_samples(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     wanted = ""
     # Every evaluation where each names its own task.
     if options.choice or options.run.task:
         names = _values(path, "evaluation_name", "None")
-        wanted = chosen(names, options.choice, what="evaluation", file=path.name)
+        wanted = records.chosen(names, options.choice, what="evaluation", file=path.name)
     annotators: set[str] = set()
     has_others = False
 
-    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
+    def read_row(row: Mapping[str, Any]) -> records.ReadPrediction:
         nonlocal has_others
         if json_files.object_in(row.get("metadata")).get("kind") in (HUMAN, SIMULATED):
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
         if wanted and row.get("evaluation_name") != wanted:
-            raise LeftOut(f"another evaluation than “{wanted}”")
+            raise records.LeftOut(f"another evaluation than “{wanted}”")
         return _of_sample(row)
 
-    yield from read_each(json_files.read_lines(path), read_row)
+    yield from records.read_each(json_files.read_lines(path), read_row)
     if annotators and not has_others:
         raise BadInput(
             f"{path.name} holds the answers of an annotator ({min(annotators)}), who is no system: "
@@ -307,14 +294,14 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
         )
 
 
-def _of_sample(row: Mapping[str, Any]) -> ReadPrediction:
+def _of_sample(row: Mapping[str, Any]) -> records.ReadPrediction:
     given = row.get("input")
     if not isinstance(given, dict):
         raise BadInput("the field “input” is missing")
     if row.get("error"):
         raise BadInput("the sample ended in an error")
-    return ReadPrediction(
-        run=RunFields(
+    return records.ReadPrediction(
+        run=records.RunFields(
             # A harness's filter comes after the task's name.
             task=str(row.get("evaluation_name", "")).partition("/")[0],
             system=str(row.get("model_id", "")),
@@ -342,9 +329,9 @@ def _answer_text(row: Mapping[str, Any]) -> str:
     raise BadInput("the sample has neither an extracted answer nor an output")
 
 
-HELM = Reader("HELM", is_helm, _read_helm)
+HELM = records.Reader("HELM", is_helm, _read_helm)
 READERS = (
     HELM,
-    Reader("lm-evaluation-harness", partial(_begins_with, LM_EVAL_ROW), _read_lm_eval),
-    Reader("Every Eval Ever", partial(_begins_with, SAMPLE), _read_samples),
+    records.Reader("lm-evaluation-harness", partial(_begins_with, LM_EVAL_ROW), _read_lm_eval),
+    records.Reader("Every Eval Ever", partial(_begins_with, SAMPLE), _read_samples),
 )
