@@ -129,8 +129,6 @@ FORMAT = "run_model"
 # In the report of a run.
 ASKED = "asked"
 CUT_OFF = "max_tokens"
-
-
 Line = dict[str, Any]
 
 

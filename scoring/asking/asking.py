@@ -159,11 +159,13 @@ class _Asking:
         replies: dict[int, Reply] = {}
         for future in done:
             example = self.under_way.pop(future)
-            if future.cancelled() or future.exception() is not None:
-                self.tally.failures[_reason(future)] += 1
-                self.failed_in_a_row += 1
-            else:
+            if not future.cancelled() and future.exception() is None:
                 replies[example] = future.result()
+                continue
+            error = None if future.cancelled() else future.exception()
+            why = "stopped" if error is None else f"{type(error).__name__}: {error}"
+            self.tally.failures[without_secrets(why)] += 1
+            self.failed_in_a_row += 1
         if replies:
             asked.take(replies)
             self.failed_in_a_row = 0
@@ -181,13 +183,6 @@ class _Asking:
             self.tally.runs.append(ImportedRun(asked.run, counts, (), is_new=False))
         else:
             self.tally.runs.append(asked.finish(self.client.version))
-
-
-def _reason(future: "Future[Reply]") -> str:
-    if future.cancelled():
-        return "stopped"
-    error = future.exception()
-    return without_secrets(f"{type(error).__name__}: {error}")
 
 
 # Tokens are the model's own; this holds about for English.

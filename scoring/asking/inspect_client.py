@@ -21,8 +21,6 @@ from scoring.models import Reply
 MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
 # Many local servers ask for none, but the client does.
 NO_KEY = "none"
-
-
 # By the model's name, the last failure that is tried again.
 _retried: dict[str, str] = {}
 
