@@ -34,8 +34,6 @@ HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
 PEOPLE = {HUMAN: "Human", SIMULATED: "SIMULATED PEOPLE"}
 # Every episode asks for one label, so both policies agree.
 POLICY = ReferencePolicy.ANY
-
-
 # A data set, and whether its episodes have training examples: zero-shot or few-shot.
 Setting = tuple[str, bool]
 
@@ -91,10 +89,6 @@ class EpisodeReader:
         training = sets.filter(role=Role.TRAINING).values_list("task_id", "episode", "shots")
         self._shots = {(task, episode): shots or 0 for task, episode, shots in training}
         self._items: dict[int, ScoredItems] = {}
-
-    def counts(self) -> dict[tuple[str, bool], int]:
-        """How many episodes each task has, without and with training."""
-        return Counter((each.task.slug, self.shots(each) > 0) for each in self.sets.values())
 
     def shots(self, test_set: ItemSet) -> int:
         return self._shots.get((test_set.task_id, test_set.episode), 0)
@@ -208,7 +202,8 @@ def episode_board(
     Researchers see the people of running studies too; for whoever may not see the gold, see
     `_withheld`."""
     reader = EpisodeReader(benchmark)
-    settings = dict(sorted(reader.counts().items()))
+    counts = Counter((each.task.slug, reader.shots(each) > 0) for each in reader.sets.values())
+    settings = dict(sorted(counts.items()))
     runs = standing_runs(benchmark).filter(episode__isnull=False)
     runs = runs.with_standing().select_related("task")
     wanted = [run for run in runs.order_by("pk") if sees_gold or is_well_formed(run)]

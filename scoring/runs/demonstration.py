@@ -1,8 +1,10 @@
 """The demonstration's systems, with runs of all five splits beside the people.
 
 One is a rule (tests/scoring/runs/word_overlap.py); the other a model, tuned and asked when the
-demonstration was made. Their files have first a line with what is the same for all, and then one
-for each shot set, with the `answers` by the examples' own ids.
+demonstration was made. Their files have first a line with what is the same for all (`system`,
+`method`, `parameters`, and of the model `made`, the day, `format`, `seed` and all of `tuning`), and
+then one for each shot set (`task`, `shots`, `split`, the `answers` by the examples' own ids, and of
+the model its `shown` examples, what is `tuned` and its `notes`).
 """
 
 import json

@@ -62,8 +62,10 @@ class ItemFinder:
         candidates = self._with_context_equal(strings) or self._with_context_inside(strings)
         if candidates and known not in candidates:
             return self._in_turn(candidates, source_id)
-        if known is not None and self._holds_context(strings, known):
-            return known
+        if known is not None:
+            segments = self._texts[known].segments
+            if all(any(part in string for string in strings) for part in segments):
+                return known
         raise NoMatch("no example of the test set has its context and question")
 
     @cached_property
@@ -88,10 +90,6 @@ class ItemFinder:
             for key in {text.context, text.segments[0] if text.segments else ""}:
                 texts[key].append(text)
         return texts
-
-    def _holds_context(self, strings: Collection[str], example_id: int) -> bool:
-        segments = self._texts[example_id].segments
-        return all(any(part in string for string in strings) for part in segments)
 
     def _in_turn(self, equal: Sequence[int], source_id: str | None) -> int:
         """One of several equal examples: records with another id, or none, get them one by one."""

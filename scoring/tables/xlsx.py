@@ -122,7 +122,8 @@ def fill_to_read(sheet: Worksheet, table: Table) -> None:
         for number, part in enumerate(parts, start=1):
             cell = sheet.cell(place, number)
             put(cell, _value(part, line))
-            cell.number_format = _format(part[0])
+            digits = part[0].digits
+            cell.number_format = "General" if digits is None else f"{0:.{digits}f}"
             if line.kind == "people":
                 cell.fill = PEOPLE
     for number, (mark, note) in enumerate(table.notes.items(), start=FIRST + len(table.lines) + 1):
@@ -159,11 +160,6 @@ def _value(part: SheetPart, line: Line) -> Value:
         return _beside(cell, name)
     value = column.named(cell.value)
     return f"{value} [{cell.note}]" if cell.note else value
-
-
-def _format(column: Column) -> str:
-    digits = column.digits
-    return "General" if digits is None else "0." + "0" * digits if digits else "0"
 
 
 def _beside(cell: Cell, name: str) -> Value:

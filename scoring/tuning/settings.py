@@ -33,8 +33,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 ABOVE_ZERO = ("learning_rate", "batch_size", "max_length", "longest_answer")
 FROM_ZERO = ("epochs", "clip", "stride", "demonstrations")
-
-
 # Of what was added after the first recipes: what every run before did.
 DEFAULTS = {"seed": 0}
 

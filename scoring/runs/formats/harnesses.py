@@ -38,8 +38,6 @@ from scoring.samples.exporting import HUMAN, SIMULATED
 # What looking for a field raises where a tool wrote something else.
 MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
 SEPARATE = "multiple_choice_separate"
-
-
 # (instance, trial) → the reference that was chosen, where references were weighed apart.
 Chosen = dict[tuple[str, int], int]
 
