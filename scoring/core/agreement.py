@@ -54,10 +54,8 @@ DISTANCES: dict[str, Distance] = {
 
 @dataclass(frozen=True)
 class Agreement:
-    """A statistic with its bootstrap interval over contexts.
-
-    units counts the items behind it; undefined counts the resamples in which it was undefined.
-    """
+    """A statistic with its bootstrap interval over contexts; the number of items behind it, and of
+    resamples in which it was undefined."""
 
     value: float
     low: float
@@ -93,8 +91,7 @@ def pairwise_s1_interval(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
-    """The mean over items of the mean S1 over pairs of annotators, with a percentile bootstrap over
-    contexts; NaN without a pair."""
+    """The mean over items of the mean S1 of pairs, as `alpha_interval`; NaN without a pair."""
     answers = _Answers(units, contexts)
     weights = answers.resample(resamples, generator(rng))
     point = _pairwise_s1(answers, np.ones((1, len(answers.sizes))))

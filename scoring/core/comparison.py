@@ -109,7 +109,8 @@ def paired_difference(
     h, s = _two_sides(people, system)
     columns = _compared_items(h, s, sides)
     h, s = _answering(h[:, columns]), _answering(s[:, columns])
-    n, r, above = len(h), len(s), _above(h, s)
+    n, r = len(h), len(s)
+    above = int((np.nanmean(h - item_means(s), axis=1) > NOTHING).sum()) if h.size else 0
     if clusters is not None:
         h, s = _clustered(h, s, np.asarray(clusters), columns)
     m, has_gaps = h.shape[1], bool(np.isnan(h).any() or np.isnan(s).any())
@@ -181,13 +182,6 @@ def _answering(scores: Floats) -> Floats:
     return scores[~np.isnan(scores).all(axis=1)] if scores.size else scores
 
 
-def _above(h: Floats, s: Floats) -> int:
-    if not h.size:
-        return 0
-    own = np.nanmean(h - item_means(s), axis=1)
-    return int((own > NOTHING).sum())
-
-
 def _clustered(
     h: Floats, s: Floats, clusters: NDArray[np.generic], columns: Bools
 ) -> tuple[Floats, Floats]:
@@ -243,10 +237,8 @@ def t_test(
     """t, two-sided p, and the limits of a difference of scores, within [−1, 1]; NaN where se is."""
     t = difference / se
     half = float(t_quantile(df, level)) * se
-    low, high = max(-1.0, difference - half), min(1.0, difference + half)
-    if np.isnan(half):
-        low = high = np.nan
-    return t, t_chance(abs(t), df), low, high
+    low, high = np.maximum(difference - half, -1), np.minimum(difference + half, 1)
+    return t, t_chance(abs(t), df), float(low), float(high)
 
 
 def _why_no_test(h: Floats, s: Floats, sides: str) -> tuple[str, ...]:

@@ -97,10 +97,8 @@ FLEX_CLASS = EpisodeRules(classes_transfer=True)
 
 @dataclass(frozen=True)
 class Episode:
-    """One few-shot problem: its textual labels, training and test examples by id, in their order.
-
-    Zero-shot episodes have labels and no training examples. number counts from 1, few-shot first.
-    """
+    """One few-shot problem: its textual labels, training and test examples by id, in their order;
+    zero-shot without training examples. number counts from 1, few-shot first."""
 
     number: int
     labels: tuple[str, ...]

@@ -19,7 +19,6 @@ from scoring.core.variance import (
     NOTHING,
     Floats,
     Groups,
-    Spread,
     around,
     complete_spread,
     gap_spread,
@@ -74,12 +73,9 @@ class CellInterval:
 
     @property
     def effective(self) -> float:
-        """How many independent right-or-wrong answers tell as much about new items; NaN for
-        these items."""
-        if self.estimand != "new_items":
-            return np.nan
+        """How many right-or-wrong answers tell as much about new items; NaN for these items."""
         p = self.mean_with_one_more
-        return p * (1 - p) / self.se**2
+        return p * (1 - p) / self.se**2 if self.estimand == "new_items" else np.nan
 
 
 def cell_interval(
@@ -92,24 +88,19 @@ def cell_interval(
     """Mean, SD and interval of n × m scores, one row per annotator, one column per item or cluster.
 
     Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
-    NaN is an item that the annotator did not see. `rng` is of no use to any of these intervals;
-    nothing is drawn.
+    NaN is an item that the annotator did not see. Nothing is drawn, so `rng` is of no use.
 
     Raises ValueError on another shape, an infinite value, an empty row, a mean outside [0, 1], an
     unknown estimand or a level outside (0, 1).
     """
-    return _interval(_Cell(scores, estimand, level))
+    return _interval(scores, estimand, level)
 
 
-def guard_band(
-    scores: ArrayLike, *, level: float = 0.95, rng: np.random.Generator | None = None
-) -> CellInterval:
-    """The interval for new items with the fewest degrees of freedom, min(n − 1, m).
-
-    It holds that interval, and stands in its place for two people, one of whom can spoil any
-    interval. Arguments and errors as for `cell_interval`.
-    """
-    return _interval(_Cell(scores, "new_items", level), guard=True)
+def guard_band(scores: ArrayLike, *, level: float = 0.95) -> CellInterval:
+    """The interval for new items with the fewest degrees of freedom, min(n − 1, m). It holds that
+    interval, and stands in its place for two people, one of whom can spoil any. Arguments and
+    errors as for `cell_interval`."""
+    return _interval(scores, "new_items", level, guard=True)
 
 
 def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
@@ -155,86 +146,68 @@ def these_items_limits(scores: Floats, level: float) -> tuple[Floats, Floats]:
     return around(mean, mean - half, mean + half)
 
 
-class _Cell:
-    """Checked scores, and what every interval of them needs."""
-
-    def __init__(self, scores: ArrayLike, estimand: str, level: float) -> None:
-        check_estimand(estimand)
-        check_level(level)
-        self.y = score_matrix(scores)
-        self.estimand, self.level = estimand, level
-        self.has_gaps = bool(np.isnan(self.y).any())
-        mean = float(item_means(self.y).mean() if self.has_gaps else self.y.mean())
-        if not -NOTHING <= mean <= 1 + NOTHING:
-            raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
-        self.mean = min(max(mean, 0.0), 1.0)
-
-
-def _interval(cell: _Cell, *, guard: bool = False) -> CellInterval:
-    n, m = cell.y.shape
-    missing = _why_none(cell)
-    low = high = se = df = np.nan
+def _interval(
+    scores: ArrayLike, estimand: str, level: float, *, guard: bool = False
+) -> CellInterval:
+    check_estimand(estimand)
+    check_level(level)
+    y = score_matrix(scores)
+    (n, m), has_gaps = y.shape, bool(np.isnan(y).any())
+    mean = float(item_means(y).mean() if has_gaps else y.mean())
+    if not -NOTHING <= mean <= 1 + NOTHING:
+        raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
+    mean, missing = min(max(mean, 0.0), 1.0), _why_none(y, estimand, has_gaps=has_gaps)
+    low = high = se = df = np.asarray(np.nan)
     method = NO_INTERVAL
-    if missing is None and cell.estimand == "new_items":
-        spread = gap_spread(cell.y) if cell.has_gaps else complete_spread(cell.y)
-        low, high, se, df = _new_items(cell, spread, guard=guard)
-        method = GUARD if guard else WILSON_WITH_GAPS if cell.has_gaps else WILSON
+    if missing is None and estimand == "new_items":
+        spread = gap_spread(y) if has_gaps else complete_spread(y)
+        se, df = spread.se, np.asarray(spread.guard_df if guard else spread.df)
+        low, high = wilson_limits(mean, spread.effective, t_quantile(df, level))
+        method = GUARD if guard else WILSON_WITH_GAPS if has_gaps else WILSON
     elif missing is None:
-        low, high, se, df = _these_items(cell)
+        se, df = _these_items_spread(y)
+        half = t_quantile(df, level) * se
+        low, high = around(mean, mean - half, mean + half)
         method = STUDENT
-    means = np.nanmean(cell.y, axis=1)
     return CellInterval(
-        mean=cell.mean,
-        sd=float(means.std(ddof=1)) if n > 1 else np.nan,
+        mean=mean,
+        sd=float(np.nanmean(y, axis=1).std(ddof=1)) if n > 1 else np.nan,
         n=n,
         m=m,
-        low=low,
-        high=high,
-        df=df,
-        se=se,
+        low=float(low),
+        high=float(high),
+        df=float(df),
+        se=float(se),
         method=method,
-        estimand=cell.estimand,
-        level=cell.level,
+        estimand=estimand,
+        level=level,
         notes=() if missing is None else (missing,),
     )
 
 
-def _why_none(cell: _Cell) -> str | None:
+def _why_none(y: Floats, estimand: str, *, has_gaps: bool) -> str | None:
     """Why there is no interval, if there is none."""
-    n, m = cell.y.shape
+    n, m = y.shape
     if n < 2:
         return "A single annotator or run: there is no interval."
-    if cell.estimand == "these_items" and m < 2:
+    if estimand == "these_items" and m < 2:
         return "A single item: there is no interval for these items."
-    if cell.has_gaps and cell.estimand == "these_items":
+    if has_gaps and estimand == "these_items":
         return "Annotators did not all see the same items: there is no interval for these items."
-    if cell.has_gaps and mostly_single(cell.y):
+    if has_gaps and mostly_single(y):
         return "Most items were seen by one annotator only: there is no interval for new items."
-    if cell.has_gaps and not has_links(cell.y):
+    if has_gaps and not has_links(y):
         return "Too few items were seen by several annotators: there is no interval for new items."
     return None
 
 
-def _new_items(cell: _Cell, spread: Spread, *, guard: bool) -> tuple[float, float, float, float]:
-    df = np.asarray(spread.guard_df, float) if guard else spread.df
-    low, high = wilson_limits(cell.mean, spread.effective, t_quantile(df, cell.level))
-    return float(low), float(high), float(spread.se), float(df)
-
-
-def _these_items(cell: _Cell) -> tuple[float, float, float, float]:
-    se, df = _these_items_spread(cell.y)
-    half = t_quantile(df, cell.level) * se
-    low, high = around(cell.mean, cell.mean - half, cell.mean + half)
-    return float(low), float(high), float(se), float(df)
-
-
-def _these_items_spread(scores: Floats) -> tuple[Floats, int]:
+def _these_items_spread(scores: Floats) -> tuple[Floats, Floats]:
     """√(max(MSA, MSE + 1/(nm)) / (nm)), so that equal means do not make it 0, and its degrees of
     freedom."""
     squares = mean_squares(scores)
     size = squares.n * squares.m
     variance = np.maximum(squares.annotator, squares.residual + 1 / size) / size
-    return np.sqrt(variance), squares.n - 1
+    return np.sqrt(variance), np.asarray(squares.n - 1.0)
 
 
 def check_level(level: float) -> None:
@@ -279,7 +252,6 @@ class LeaveOneOut:
     low: float
     high: float
     annotators: tuple[LeftOut, ...]
-
     flagged: int = 0
 
 
@@ -303,19 +275,13 @@ def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
 
 def _left_out(y: Floats, k: int) -> LeftOut:
     others = np.delete(y, k, axis=0)
-    others = others[:, ~np.isnan(others).all(axis=0)]
-    d = _differences(y, k)
-    apart = float(d.mean()) if len(d) > 1 else np.nan
-    p = paired_p(d)
+    seen = ~np.isnan(others).all(axis=0)
+    both = seen & ~np.isnan(y[k])
+    # By cluster, this one less the mean of the others who saw it.
+    d = y[k, both] - item_means(others[:, both])
+    apart, p = float(d.mean()) if len(d) > 1 else np.nan, paired_p(d)
     flagged = abs(apart) >= APART - NOTHING and p <= SURELY / len(y)
-    return LeftOut(float(item_means(others).mean()), apart, p, flagged)
-
-
-def _differences(y: Floats, k: int) -> Floats:
-    """By cluster, one annotator less the mean of the others who saw it."""
-    others = np.delete(y, k, axis=0)
-    both = ~np.isnan(y[k]) & ~np.isnan(others).all(axis=0)
-    return np.asarray(y[k, both] - item_means(others[:, both]))
+    return LeftOut(float(item_means(others[:, seen]).mean()), apart, p, flagged)
 
 
 def paired_p(differences: ArrayLike) -> float:

@@ -7,7 +7,7 @@ formulas with expected mean squares, and by simulation.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -355,10 +355,12 @@ def reaching(
 ) -> Iterator[PeopleDesign]:
     """Of the most promising designs, those whose simulated coverage is at least this."""
     model = ScoreModel.of_components(parts)
-    narrowest_first = sorted(
-        designs, key=lambda design: expected_width(design, parts, aim, model.mean)
-    )
-    promising = _promising(narrowest_first, parts, aim, model.mean)
+    widths = {one: expected_width(one, parts, aim, model.mean) for one in designs}
+    narrowest_first = sorted(widths, key=widths.__getitem__)
+    # The first few, and the few cheapest that are nearly as narrow.
+    most = NEARLY * min(widths.values(), default=0.0)
+    nearly = sorted((d for d in narrowest_first if widths[d] <= most), key=lambda d: d.cost)
+    promising = dict.fromkeys([*narrowest_first[:SIMULATED], *nearly[:SIMULATED]])
     found = 0
     for place, design in enumerate(dict.fromkeys([*promising, *narrowest_first])):
         if place >= len(promising) and found:
@@ -369,39 +371,16 @@ def reaching(
             yield checked
 
 
-def _promising(
-    designs: list[PeopleDesign], parts: Components, aim: Aim, mean: float
-) -> list[PeopleDesign]:
-    """Of designs, narrowest first, the first few, and the few cheapest that are nearly as
-    narrow."""
-    if not designs:
-        return []
-    most = NEARLY * expected_width(designs[0], parts, aim, mean)
-    nearly = [d for d in designs if expected_width(d, parts, aim, mean) <= most]
-    nearly.sort(key=lambda design: design.cost)
-    return list(dict.fromkeys([*designs[:SIMULATED], *nearly[:SIMULATED]]))
+POSITIVE = ("budget", "rate", "item_s", "max_items")
+"""What a plan takes only above 0; the rest may be 0."""
 
 
 def check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None:
-    positive = {
-        "budget": budget,
-        "rate": costs.rate,
-        "item_s": costs.item_s,
-        "max_items": aim.max_items,
-    }
-    not_negative = {
-        "onboarding_s": costs.onboarding_s,
-        "shots": costs.shots,
-        "train_s": costs.train_s,
-        "fee": costs.fee,
-        "annotator_var": parts.annotator,
-        "item_var": parts.item,
-        "residual_var": parts.residual,
-    }
-    for name, value in positive.items():
-        if not 0 < value < math.inf:
+    given = {"budget": budget, "max_items": aim.max_items, **asdict(costs)}
+    given |= {f"{name}_var": value for name, value in asdict(parts).items()}
+    for name, value in given.items():
+        if name in POSITIVE and not 0 < value < math.inf:
             raise ValueError(f"{name} is {value}; it must be above 0.")
-    for name, value in not_negative.items():
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; it cannot be negative.")
     check_estimand(aim.estimand)

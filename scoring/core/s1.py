@@ -213,7 +213,9 @@ def most_frequent_candidate_score(
 ) -> float:
     """The candidate that an item's context names most often; ties go to the first named."""
     _check_candidates(golds, candidates)
-    return _mean_score([_most_frequent(names) for names in candidates], golds, references)
+    # Empty where there is none to name.
+    most_named = [[name for name, _ in Counter(names).most_common(1)] for names in candidates]
+    return _mean_score(most_named, golds, references)
 
 
 def first_candidate_score(
@@ -244,8 +246,8 @@ def ceiling_score(
         _check_candidates(golds, offered)
     reach = [None] * len(golds) if offered is None else [set(strings) for strings in offered]
     best = [
-        max(_ceiling(gold, strings, most) for gold in _gold_sets(gold_of_item, references))
-        for gold_of_item, strings in zip(golds, reach, strict=True)
+        max(_ceiling(span_set(one), strings, most) for one in _alternatives(gold, references))
+        for gold, strings in zip(golds, reach, strict=True)
     ]
     return float(np.mean(best)) if best else float("nan")
 
@@ -256,15 +258,6 @@ def _ceiling(gold: set[str], offered: set[str] | None, most: int | None) -> floa
     reachable = len(gold if offered is None else gold & offered)
     given = reachable if most is None else min(reachable, most)
     return 2 * given / (given + len(gold))
-
-
-def _gold_sets(alternatives: Sequence[Spans], references: str) -> list[set[str]]:
-    sets = [span_set(gold) for gold in alternatives] or [set()]
-    return [set().union(*sets)] if references == "set" else sets
-
-
-def _most_frequent(names: Sequence[str]) -> list[str]:
-    return [name for name, _ in Counter(names).most_common(1)]
 
 
 def _check_candidates(golds: Golds, candidates: Sequence[Spans]) -> None:

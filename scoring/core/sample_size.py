@@ -41,11 +41,9 @@ PUBLISHED_ACCURACIES = tuple(k / 100 for k in range(30, 96, 5))
 
 @dataclass(frozen=True)
 class SimulatedIntervals:
-    """Coverage and mean width of the intervals, with their Monte Carlo standard errors.
-
-    bias is the mean distance of the bootstrap's own mean from the accuracy. All have the shape that
-    accuracy, episodes and examples broadcast to; NaN where there is not one example per episode.
-    """
+    """Coverage and mean width of the intervals, with their Monte Carlo standard errors; bias, the
+    mean distance of the bootstrap's own mean from the accuracy. All have the shape that accuracy,
+    episodes and examples broadcast to; NaN where there is not one example per episode."""
 
     coverage: Floats
     coverage_se: Floats

@@ -81,27 +81,14 @@ def simulate_screening(rule: ScreeningRule) -> ScreeningFigures:
     right = np.where(guessing, guessed, _careful_counts(rule.items, arrivals, rng))
     scores = 100 * (right / rule.items)
     guessers_in, careful_in = _shares_in(rule, scores, guessing)
-    past_floor = _past_floor(rule, rule.floor, scores, guessing)
-    lowest = None
-    if 100 * past_floor > MOST_GUESSERS:
-        lowest = _lowest_floor(rule, scores, guessing)
+
+    def past(floor: float | None) -> float:
+        return _shares_in(replace(rule, floor=floor, max_drop=None), scores, guessing)[0]
+
+    past_floor = past(rule.floor)
+    steps = range(10, 101, 10) if 100 * past_floor > MOST_GUESSERS else ()
+    lowest = next((floor for floor in steps if 100 * past(floor) <= ADVISED_GUESSERS), None)
     return ScreeningFigures(guessers_in, past_floor, 1 - careful_in, lowest)
-
-
-def _lowest_floor(rule: ScreeningRule, scores: Floats, guessing: Marks) -> int | None:
-    for floor in range(10, 101, 10):
-        if 100 * _past_floor(rule, floor, scores, guessing) <= ADVISED_GUESSERS:
-            return floor
-    return None
-
-
-def _past_floor(
-    rule: ScreeningRule,
-    floor: float | None,
-    scores: Floats,
-    guessing: Marks,
-) -> float:
-    return _shares_in(replace(rule, floor=floor, max_drop=None), scores, guessing)[0]
 
 
 def _shares_in(rule: ScreeningRule, scores: Floats, guessing: Marks) -> tuple[float, float]:

@@ -84,10 +84,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Reach:
-    """How many gold spans two taps reach; `absent` ones are not in their text and not in `spans`.
-
-    `by_words` counts those reached by tapping only words, no punctuation.
-    """
+    """How many gold spans two taps reach, `by_words` without tapping punctuation; `absent` ones are
+    not in their text and not in `spans`."""
 
     reached: int
     by_words: int
@@ -192,9 +190,7 @@ def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int
 
 def check_spans(segments: Sequence[str], spans: object) -> list[str]:
     """The texts of submitted spans, each [segment, start, end]; a span given twice counts once.
-
-    Raises ValueError with one sentence for the first span that the segments do not have.
-    """
+    Raises ValueError with one sentence for the first span that the segments do not have."""
     if not isinstance(spans, list | tuple):
         raise ValueError("The spans must be a list of [segment, start, end].")
     checked = [_check_span(segments, span) for span in spans]

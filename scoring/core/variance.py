@@ -89,11 +89,9 @@ def satterthwaite(total: ArrayLike, *terms: tuple[ArrayLike, float]) -> Floats:
 
 
 def crossed_spread(squares: MeanSquares) -> tuple[Floats, Floats]:
-    """SE and degrees of freedom of the mean over new annotators and new items.
-
-    The variance is the sum MSA + MSI − MSE over nm, never below either of the first two alone; the
-    degrees of freedom are those of the raw sum (Satterthwaite 1946), kept within [n−1, m−1].
-    """
+    """SE and degrees of freedom of the mean over new annotators and new items. The variance is
+    MSA + MSI − MSE over nm, never below either of the first two alone; the degrees of freedom are
+    those of the raw sum (Satterthwaite 1946), kept within [n−1, m−1]."""
     a, i, e = squares.annotator, squares.item, squares.residual
     n, m = squares.n, squares.m
     raw = a + i - e
@@ -117,13 +115,11 @@ def variance_components(scores: ArrayLike) -> Components:
     n, m = y.shape
     if min(n, m) < 2:
         return Components(np.nan, np.nan, np.nan)
-    found = _henderson(y) if np.isnan(y).any() else _from_mean_squares(mean_squares(y))
-    return Components(*np.maximum(found, 0).tolist())
-
-
-def _from_mean_squares(squares: MeanSquares) -> Floats:
+    if np.isnan(y).any():
+        return Components(*np.maximum(_henderson(y), 0).tolist())
+    squares = mean_squares(y)
     a, i, e = squares.annotator, squares.item, squares.residual
-    return np.array([(a - e) / squares.m, (i - e) / squares.n, e])
+    return Components(*np.maximum([(a - e) / m, (i - e) / n, e], 0).tolist())
 
 
 def _henderson(y: Floats) -> Floats:
@@ -156,11 +152,8 @@ def _per_df(sum_of_squares: Floats, df: int) -> Floats:
 
 
 def wilson_limits(mean: ArrayLike, effective: ArrayLike, t: ArrayLike) -> tuple[Floats, Floats]:
-    """Limits around a mean in [0, 1]; they hold it exactly, and lie within [0, 1].
-
-    effective: the number of trials; t: the quantile, in standard errors. All of one shape, or
-    broadcast. Wilson 1927.
-    """
+    """Limits around a mean in [0, 1]; they hold it exactly, and lie within [0, 1] (Wilson 1927).
+    effective: the number of trials; t: the quantile, in standard errors. All broadcast."""
     p = np.asarray(mean, float)
     c = np.square(t) / np.asarray(effective, float)
     centre = (p + c / 2) / (1 + c)
@@ -334,17 +327,15 @@ def gap_spread(scores: Floats) -> Spread:
 
 
 def mostly_single(scores: Floats) -> bool:
-    """Whether most items have one viewer: how annotators differ then cannot be told from how
-    items do."""
+    """Whether most items have one viewer: then annotators cannot be told from items."""
     viewers = (~np.isnan(scores)).sum(axis=0)
     return bool(2 * np.sum(viewers == 1) > len(viewers))
 
 
 def has_links(scores: Floats) -> bool:
-    """Whether enough is left, beyond annotators and items, to tell how they scatter; with the one
-    more item."""
-    seen = int((~np.isnan(scores)).sum()) + len(scores)
-    return bool(seen - len(scores) - (scores.shape[1] + 1) + 1 >= 1)
+    """Whether answers are left, with the one more item and its n, to tell how they scatter beyond
+    the n + m effects of annotators and items."""
+    return bool((~np.isnan(scores)).sum() > scores.shape[1])
 
 
 def _annotators_given_items(scores: Floats, seen: NDArray[np.bool_]) -> tuple[float, float]:

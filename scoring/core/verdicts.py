@@ -3,20 +3,13 @@ figures over tasks, each of which has people and items of its own."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from scoring.core.comparison import PairedDifference, t_test
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.variance import (
-    Floats,
-    mean_with_one_more,
-    t_chance,
-    t_quantile,
-    wilson_limits,
-)
+from scoring.core.variance import Floats, mean_with_one_more, t_chance, t_quantile, wilson_limits
 
 
 def over_tasks(means: ArrayLike, sds: ArrayLike) -> tuple[float, float, float]:
@@ -95,8 +88,7 @@ def average_difference(tests: Sequence[PairedDifference]) -> AverageDifference:
 def averages_without_each(
     tests: Sequence[PairedDifference], without: Sequence[Sequence[PairedDifference]]
 ) -> list[AverageDifference]:
-    """The average without any one annotator of any one task: of every task its tests without each
-    (`paired_without_each`)."""
+    """The average without any one annotator of any one task, whose tests these are."""
     return [
         average_difference([*tests[:place], one, *tests[place + 1 :]])
         for place, those in enumerate(without)
@@ -122,18 +114,8 @@ OPEN, TOO_FEW = "open", "too_few"
 SURE, PROBABLE = "sure", "probable"
 
 
-class Tested(Protocol):
-    """A difference with its SE and degrees of freedom: of one cell, or an average; of systems alone
-    it has no people."""
-
-    @property
-    def difference(self) -> float: ...
-    @property
-    def se(self) -> float: ...
-    @property
-    def df(self) -> float: ...
-    @property
-    def people(self) -> int | None: ...
+# Of one cell, or an average; of systems alone it has no people.
+Tested = PairedDifference | AverageDifference
 
 
 @dataclass(frozen=True)

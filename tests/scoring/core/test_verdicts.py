@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan
 
@@ -14,6 +13,7 @@ from scoring.core.verdicts import (
     AHEAD,
     BEHIND,
     SAME,
+    AverageDifference,
     Member,
     holds_without_each,
     likeliest,
@@ -23,15 +23,13 @@ from scoring.core.verdicts import (
 STATES = {"too few people": "too_few"}
 
 
-@dataclass(frozen=True)
-class Known:
-    difference: float
-    se: float = 0.02
-    df: float = 30
-    people: int | None = 5
+def a_difference(
+    difference: float, se: float = 0.02, df: float = 30, people: int | None = 5
+) -> AverageDifference:
+    return AverageDifference(difference, se, df, nan, nan, nan, nan, people)
 
 
-def member(test: Known, *without: Known, **about: str) -> Member:
+def member(test: AverageDifference, *without: AverageDifference, **about: str) -> Member:
     return Member(test, lambda: without, **about)
 
 
@@ -106,27 +104,30 @@ def test_decides_where_the_interval_does(d: float, se: float, df: float, margin:
         BEHIND: high < -margin,
         SAME: -margin < low and high < margin,
     }
-    likely, p = likeliest(Known(d, se, df), margin=margin)
+    likely, p = likeliest(a_difference(d, se, df), margin=margin)
     decided = [direction for direction, holds in by_interval.items() if holds]
     if abs(p - 0.05) > 1e-9:
         assert decided == ([likely] if p < 0.05 else [])
 
 
 def test_turns_with_the_difference() -> None:
-    ahead, behind = likeliest(Known(0.1), margin=0.02), likeliest(Known(-0.1), margin=0.02)
+    ahead, behind = (
+        likeliest(a_difference(0.1), margin=0.02),
+        likeliest(a_difference(-0.1), margin=0.02),
+    )
     assert (ahead[0], behind[0]) == (AHEAD, BEHIND)
     assert ahead[1] == pytest.approx(behind[1])
 
 
 def test_adjusts_over_the_tests_that_allow_a_claim() -> None:
     members = [
-        member(Known(0.1)),
-        member(Known(0.043)),
-        member(Known(0.001)),
-        member(Known(0.2, people=4)),
-        member(Known(0.1, nan)),
-        member(Known(0.1), exploratory="other shot sets"),
-        member(Known(0.1, people=None)),
+        member(a_difference(0.1)),
+        member(a_difference(0.043)),
+        member(a_difference(0.001)),
+        member(a_difference(0.2, people=4)),
+        member(a_difference(0.1, nan)),
+        member(a_difference(0.1), exploratory="other shot sets"),
+        member(a_difference(0.1, people=None)),
     ]
     found = verdicts(members)
     assert [(verdict.outcome, verdict.certainty) for verdict in found] == [
@@ -148,29 +149,29 @@ def test_adjusts_over_the_tests_that_allow_a_claim() -> None:
 
 
 def test_calls_people_as_good_within_the_margin() -> None:
-    assert verdicts([member(Known(0.0))], margin=0.05)[0].outcome == SAME
-    assert verdicts([member(Known(0.0))])[0].outcome == "open"
+    assert verdicts([member(a_difference(0.0))], margin=0.05)[0].outcome == SAME
+    assert verdicts([member(a_difference(0.0))])[0].outcome == "open"
 
 
 def test_points_nowhere_where_p_is_1() -> None:
-    assert likeliest(Known(0.0)) == ("", 1.0)
+    assert likeliest(a_difference(0.0)) == ("", 1.0)
 
 
 def test_is_not_sure_where_one_annotator_carries_it() -> None:
-    for without in (Known(0.03), Known(-0.1), Known(0.1, nan)):
-        [found] = verdicts([member(Known(0.1), Known(0.09), without)])
+    for without in (a_difference(0.03), a_difference(-0.1), a_difference(0.1, nan)):
+        [found] = verdicts([member(a_difference(0.1), a_difference(0.09), without)])
         assert (found.certainty, found.holds) == ("probable", False)
         assert found.reasons == ("falls without one annotator",)
-    [found] = verdicts([member(Known(0.1), Known(0.09), Known(0.11))])
+    [found] = verdicts([member(a_difference(0.1), a_difference(0.09), a_difference(0.11))])
     assert (found.certainty, found.holds, found.reasons) == ("sure", True, ())
 
 
 def test_is_not_sure_without_a_floor() -> None:
-    [found] = verdicts([member(Known(0.1), no_floor="no floor was set")])
+    [found] = verdicts([member(a_difference(0.1), no_floor="no floor was set")])
     assert (found.certainty, found.reasons) == ("probable", ("no floor was set",))
 
 
 def test_rejects_a_negative_margin() -> None:
     for margin in (-0.1, np.nan):
         with pytest.raises(ValueError, match="margin is"):
-            likeliest(Known(0.1), margin=margin)
+            likeliest(a_difference(0.1), margin=margin)
