@@ -1,5 +1,4 @@
-"""A report as a document: the methods section and the reporting sheet, as text or LaTeX, and the
-sheet as a table too."""
+"""A report as text or LaTeX: the methods section and the reporting sheet, which is a table too."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +19,14 @@ from scoring.report.methods import (
     Section,
     Source,
     Topic,
-    latex_sections,
+    latex_section,
     methods,
     sheet,
 )
 from scoring.tables import documents
 from scoring.tables.documents import as_text as text_table
 from scoring.tables.documents import escaped
-from scoring.tables.table import Column, Table, lines_of
+from scoring.tables.table import Table, lines_of, records_of, words
 
 # What writes one in the background.
 JOB = "export_report"
@@ -36,7 +35,6 @@ PARTS = ("methods", "sheet")
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,textcomp}; other scripts than Latin, LuaLaTeX."
 BY_RESEARCHER = "[for the researcher to answer]"
 ADDS = "[the researcher adds to this]"
-# Wherever a part may be read by itself.
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,7 @@ class Report:
 
 
 def report_on(study: Study, *, with_pay: bool = True, with_agreement: bool = False) -> Report:
-    """Without pay for readers who may not see what anybody is paid; `with_agreement` as in
-    `Facts`."""
+    """Without pay for whoever may not see what anybody is paid; `with_agreement` as in `Facts`."""
     facts = Facts(study, with_agreement=with_agreement)
     sections, topics = methods(facts), sheet(facts)
     if not with_pay:
@@ -109,7 +106,7 @@ def as_latex(report: Report, parts: Sequence[str] = PARTS) -> str:
     written = [NEEDS]
     if "methods" in parts:
         written.append(rf"\section{{{escaped(f'Methods: {report.marked_title}')}}}")
-        written += latex_sections(report.sections)
+        written += map(latex_section, report.sections)
     if "sheet" in parts:
         written.append(rf"\section{{{escaped(f'Reporting sheet: {report.marked_title}')}}}")
         written.append(escaped(f"Topics, in other words, from {REFERENCE}"))
@@ -117,42 +114,36 @@ def as_latex(report: Report, parts: Sequence[str] = PARTS) -> str:
     return "\n\n".join(written) + "\n"
 
 
+COLUMNS = (
+    words("group", "Group", "The part of a baseline that the topic is about."),
+    words("topic", "Topic", "The topic, in short.", source="name"),
+    words("question", "Question", "What a reader asks."),
+    words(
+        "source", "Source", "Who answers: the data, the researcher, or both.", source="source.label"
+    ),
+    words("answer", "Answer", "The answer as far as the data give it."),
+)
+
+
 def topics_table(report: Report) -> Table:
     """The reporting sheet as a table."""
-    meanings = {
-        "group": "The part of a baseline that the topic is about.",
-        "topic": "The topic, in short.",
-        "question": "What a reader asks.",
-        "source": "Who answers: the data, the researcher, or both.",
-        "answer": "The answer as far as the data give it.",
-    }
-    columns = tuple(
-        Column(key, key.capitalize(), meaning, is_number=False) for key, meaning in meanings.items()
-    )
-    lines = lines_of(
-        {
-            "group": topic.group,
-            "topic": topic.name,
-            "question": topic.question,
-            "source": topic.source.label,
-            "answer": topic.answer,
-        }
-        for topic in report.topics
-    )
+    lines = lines_of(records_of(COLUMNS, report.topics))
     note = f"Topics, in other words, from {REFERENCE}"
-    return Table("sheet", f"Reporting sheet: {report.marked_title}", note, columns, lines)
+    return Table("sheet", f"Reporting sheet: {report.marked_title}", note, COLUMNS, lines)
 
 
 FORMATS: dict[str, Callable[[Report, Sequence[str]], str]] = {"text": as_text, "latex": as_latex}
-DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
 # The sheet is a table too; its LaTeX is the report's.
-TABLES = [form for form in documents.FORMATS if form not in DOCUMENTS]
+TABLES = [form for form in documents.FORMATS if form not in FORMATS]
+# By form, the type of a file and the end of its name.
+FILES = {form: (one.content_type, one.extension) for form, one in documents.FORMATS.items()}
+FILES["text"] = ("text/plain; charset=utf-8", "txt")
 
 
 def export_report(study: Study, part: str, form: str, *, with_pay: bool) -> bytes:
     with translation.override("en"):  # as all documents
         report = report_on(study, with_pay=with_pay)
-        if form in DOCUMENTS:
+        if form in FORMATS:
             return FORMATS[form](report, [part]).encode()
         return documents.FORMATS[form].write([topics_table(report)])
 
@@ -167,14 +158,8 @@ def write_report(job: Job, progress: queue.Progress) -> queue.Result:
     return files.keep(job, file_name(scope.study, part, form), [document])
 
 
-def content_type(form: str) -> str:
-    return DOCUMENTS[form][0] if form in DOCUMENTS else documents.FORMATS[form].content_type
-
-
 def file_name(study: Study, part: str, form: str) -> str:
-    is_document = form in DOCUMENTS
-    extension = DOCUMENTS[form][1] if is_document else documents.FORMATS[form].extension
-    return f"{part}-{study.slug}.{extension}"
+    return f"{part}-{study.slug}.{FILES[form][1]}"
 
 
 def _heading(title: str, line: str) -> list[str]:

@@ -1,5 +1,4 @@
-"""What a study's own rows say about how it was done: the facts behind its report, as its templates
-read them."""
+"""The facts behind a report, as its templates read them: how a study was done, by its own rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,8 +57,7 @@ class TaskFacts:
 
     def __init__(self, task: Task, name: str, batches: Sequence[Batch]) -> None:
         self.task, self.name = task, name
-        # Of the test sets together: items, and contexts that items share. A part of a test set
-        # holds items of the whole one.
+        # Of the test sets together, a part of which holds items of the whole one.
         tests = {batch.test_set_id for batch in batches}
         items = Item.objects.filter(item_set__in=tests).order_by()
         self.items = items.values("example").distinct().count()
@@ -118,8 +116,7 @@ def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
 
 
 def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
-    """Such as “60 of 210 items of SST-2 (seed 0)”: the test sets that are a part of another, which
-    their names tell."""
+    """Such as “60 of 210 items of SST-2 (seed 0)”, of sets that are by name a part of another."""
     counted = Counter(batch.test_set for batch in batches)
     for test_set, count in counted.items():
         whole, _, drawn = test_set.name.rpartition(PART)
@@ -260,8 +257,7 @@ class Design:
 
     @cached_property
     def admitted(self) -> dict[str, str]:
-        """Of 100 guessers how many get in, and of 100 careful people how many do not, over the
-        batches' rules; by simulation."""
+        """Of 100 guessers how many get in, and of 100 careful people how many do not, simulated."""
         found = [one.figures for batch in self._batches for one in screenings_of(batch)]
         return {
             "guessers": span([round(100 * one.guessers_in) for one in found]),
@@ -453,8 +449,7 @@ class Facts:
             assignments.simulated().completed().exists() and not assignments.of_people().exists()
         )
         chosen = assignments.simulated() if self.is_rehearsal else assignments.of_people()
-        # Declined ones, from before the consent made the assignment, count as the joins that they
-        # were.
+        # Declined ones, from before the consent made the assignment, count as joins.
         people = list(
             chosen.exclude(outcome=JoinAnswer.DECLINED)
             .select_related("exclusion", "batch__training_set")

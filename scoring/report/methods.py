@@ -6,7 +6,7 @@ The topics follow the checklist of Wei et al. 2025 (REFERENCE), in our own words
 text is not ours to copy.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from html import unescape
@@ -21,11 +21,7 @@ from django.utils.text import slugify
 from annotation.kinds import answer_kind
 from annotation.work.wording import markdown_html
 from scoring.report.facts import Facts
-from scoring.report.results import (
-    agreement_table,
-    results_table,
-    tests_table,
-)
+from scoring.report.results import agreement_table, results_table, tests_table
 from scoring.report.words import few, without_stop
 from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Table
@@ -47,11 +43,7 @@ class Section:
     table: Table | None = None
 
 
-def latex_sections(sections: Iterable[Section]) -> list[str]:
-    return [_as_latex(section) for section in sections]
-
-
-def _as_latex(section: Section) -> str:
+def latex_section(section: Section) -> str:
     parts = [rf"\subsection{{{escaped(section.title)}}}", *map(escaped, section.paragraphs)]
     if section.table:
         parts.append(latex_table(section.table))
@@ -62,11 +54,7 @@ def methods(facts: Facts) -> list[Section]:
     """The methods section: what the study's rows say, and no more."""
     context = told(facts)
     written = [
-        Section(
-            title,
-            tuple(paragraphs("methods", title, context)),
-            _table(title, facts),
-        )
+        Section(title, tuple(paragraphs("methods", title, context)), _table(title, facts))
         for title in WRITTEN
     ]
     quoted = [

@@ -1,9 +1,8 @@
-"""What a study is going to ask and how it will be answered, as a document of its own, before the
-first person comes."""
+"""What a study is going to ask and how it will be answered, as a document before it starts."""
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -20,10 +19,10 @@ from scoring.core.s1 import SCORER_VERSION
 from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
 from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of
 from scoring.report.facts import Design
-from scoring.report.methods import REHEARSAL, Section, latex_sections, paragraphs
+from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
-from scoring.tables.documents import beginning, escaped, escaped_markdown
+from scoring.tables.documents import Format, beginning, escaped, escaped_markdown
 from scoring.tables.table import Column, Table, lines_of
 
 # Each a part of preregistration.txt.
@@ -49,10 +48,11 @@ PREAMBLE = r"""\documentclass{article}
 class Registered:
     """The facts, as the template reads them: of a study that has started, as it was then."""
 
-    fewest_items, most_guessers = FEWEST_ITEMS, MOST_GUESSERS
+    fewest_items, most_guessers, screened_as = FEWEST_ITEMS, MOST_GUESSERS, SIMULATED_AS
 
     def __init__(self, study: Study) -> None:
         self.study, self.design = study, Design(study)
+        self.names = {facts.task.pk: facts.name for facts in self.design.tasks}
         self.is_draft = not study.is_frozen
         self.scorer_version = study.frozen.get("scorer_version", SCORER_VERSION)
         self.checksum = checksum_of(study)
@@ -68,10 +68,6 @@ class Registered:
 
     def _people(self, batch: Batch) -> int:
         return self.wanted.get(batch.pk) or batch.wanted
-
-    @property
-    def names(self) -> dict[int, str]:
-        return {facts.task.pk: facts.name for facts in self.design.tasks}
 
     @property
     def cells(self) -> Iterator[dict[str, Any]]:
@@ -111,11 +107,6 @@ class Registered:
             for one in screenings_of(batch):
                 tasks[f"{one.sentence} {one.setting}"][self.names[batch.task_id]] = None
         return {told: list(names) for told, names in tasks.items()}
-
-    @property
-    def screened_as(self) -> str:
-        """How all of them were simulated."""
-        return SIMULATED_AS
 
 
 def _clusters(batch: Batch) -> int:
@@ -172,13 +163,9 @@ def checksum_of(study: Study) -> str:
 def preregistration(study: Study) -> list[Section]:
     registered = Registered(study)
     context = {"study": study, "plan": registered}
-    table = _table(registered)
+    tables = {PLANNED: _table(registered)}
     return [
-        Section(
-            title,
-            tuple(paragraphs("preregistration", title, context)),
-            table if title == PLANNED else None,
-        )
+        Section(title, tuple(paragraphs("preregistration", title, context)), tables.get(title))
         for title in WRITTEN
     ]
 
@@ -219,21 +206,13 @@ def as_markdown(study: Study) -> str:
 def as_latex(study: Study) -> str:
     """A whole document, which compiles by itself."""
     heading = rf"\section*{{{escaped(_title(study))}}}"
-    body = "\n\n".join([heading, *latex_sections(preregistration(study))])
+    body = "\n\n".join([heading, *map(latex_section, preregistration(study))])
     return f"{PREAMBLE}{body}\n\\end{{document}}\n"
 
 
-# Each with its type and the end of its name.
-FORMATS: dict[str, tuple[Callable[[Study], str], str, str]] = {
-    "markdown": (as_markdown, "text/markdown; charset=utf-8", "md"),
-    "latex": (as_latex, "application/x-tex", "tex"),
-}
+FORMATS = {"markdown": Format("markdown", as_markdown), "latex": Format("latex", as_latex)}
 
 
 def export_preregistration(study: Study, form: str) -> bytes:
     with translation.override("en"):  # as all documents
-        return FORMATS[form][0](study).encode()
-
-
-def file_name(study: Study, form: str) -> str:
-    return f"preregistration-{study.slug}.{FORMATS[form][2]}"
+        return FORMATS[form].write(study)

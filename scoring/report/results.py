@@ -140,10 +140,6 @@ class Results:
         return "complete only after the closing"
 
     @property
-    def scores_systems(self) -> bool:
-        return any(row.kind == RowKind.RUN for row in self.comparison.rows)
-
-    @property
     def untested(self) -> str:
         """What is said where no system was tested against people."""
         rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
@@ -224,8 +220,7 @@ class Results:
 
 
 def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
-    """From the kept analysis: a page does not wait for their bootstraps. None if the analysis is of
-    other inputs."""
+    """From the kept analysis, if of these inputs: a page does not wait for their bootstraps."""
     kept = STORE.find(scope, choices)
     analysis = STORE.read(kept)
     if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):

@@ -12,16 +12,15 @@ from annotation.jobs.requests import document, large_file
 from annotation.models import Study
 from annotation.studies.tabs import READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope, file_order
-from scoring.comparison.answer import Answer, answers
+from scoring.comparison.answer import answers
 from scoring.comparison.documents import shots_of_people
 from scoring.report import preregistration
 from scoring.report.documents import (
-    DOCUMENTS,
+    FILES,
+    FORMATS,
     JOB,
     PARTS,
     TABLES,
-    Report,
-    content_type,
     export_report,
     file_name,
     report_on,
@@ -33,17 +32,19 @@ from scoring.report.methods import REFERENCE, Source
 @study_page(*READ, right=Right.GOLD)
 def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
     report = report_on(study, with_pay=may(request.user, study, Right.PAY))
+    found = report.comparison
     context = {
         "scope": "study",
         "name": study.slug,
         **study_frame(request.user, report.study, tab="report"),
-        "answers": _answers(report),
+        # What the comparison says it found.
+        "answers": answers(found, shots_of_people(found.rows)) if found else [],
         "report": report,
         "reference": REFERENCE,
         "from_data": report.count(Source.DATA),
         "in_part": report.count(Source.PART),
         "for_researcher": report.count(Source.RESEARCHER),
-        "documents": list(DOCUMENTS),
+        "documents": list(FORMATS),
         "tables": TABLES,
         "preregistrations": list(preregistration.FORMATS),
     }
@@ -53,28 +54,25 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
 @study_page(*READ, *SEND, right=Right.GOLD)
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
-    if part not in PARTS or form not in (*DOCUMENTS, *(TABLES if part == "sheet" else ())):
+    if part not in PARTS or form not in (*FORMATS, *(TABLES if part == "sheet" else ())):
         raise Http404
     with_pay = may(request.user, study, Right.PAY)
     about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
     file = file_order(JOB, Scope(study.benchmark, study), Choices(), **about)
     if file.is_large:
         back = reverse("scoring:report", args=[study.slug])
-        return large_file(request, file, content_type(form), back=back)
+        return large_file(request, file, FILES[form][0], back=back)
     data = export_report(study, part, form, with_pay=with_pay)
-    return document(data, content_type(form), file_name(study, part, form))
+    return document(data, FILES[form][0], file_name(study, part, form))
 
 
 @study_page(*READ, right=Right.GOLD)
 def preregistration_export(request: ResearcherRequest, study: Study, form: str) -> HttpResponse:
     if form not in preregistration.FORMATS:
         raise Http404
-    data = preregistration.export_preregistration(study, form)
-    content_type = preregistration.FORMATS[form][1]
-    return document(data, content_type, preregistration.file_name(study, form))
-
-
-def _answers(report: Report) -> list[Answer]:
-    """What the comparison says it found."""
-    table = report.comparison
-    return answers(table, shots_of_people(table.rows)) if table else []
+    data, written = (
+        preregistration.export_preregistration(study, form),
+        preregistration.FORMATS[form],
+    )
+    name = f"preregistration-{study.slug}.{written.extension}"
+    return document(data, written.content_type, name)

@@ -1,5 +1,4 @@
-"""Numbers, dates and lists as a report writes them, in Python and in its templates. Reports are in
-English."""
+"""Numbers, dates and lists as a report writes them in Python and in its templates, in English."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
