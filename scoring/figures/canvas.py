@@ -1,9 +1,6 @@
 """What all figures are drawn on: colours, panels, their labels and their legend; and how they
-become files, or SVG in a page. Bytes are deterministic: the same rows give the same file.
-
-Readable in print and by the colour-blind: colour never stands alone, but always with a marker or a
-dash.
-"""
+become files, or SVG in a page. Bytes are deterministic: the same rows give the same file. Colour
+never stands without a marker or a dash, for print and for the colour-blind."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -55,7 +52,8 @@ def new_panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axe
 
 
 def set_title(panel: Axes, text: str, size: Size) -> None:
-    panel.set_title(_in_short(text), fontsize=size.points + 2, color=INK)
+    short = text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+    panel.set_title(short, fontsize=size.points + 2, color=INK)
 
 
 def label_across(panel: Axes, text: str, size: Size) -> None:
@@ -73,10 +71,6 @@ def dress(panel: Axes, grid: Literal["both", "x", "y"], size: Size) -> None:
     for side, spine in panel.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(GRID)
-
-
-def _in_short(name: str) -> str:
-    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
 def with_gaps(values: Iterable[float | None]) -> list[float]:

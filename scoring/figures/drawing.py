@@ -82,8 +82,7 @@ def shots_figure(
 
 
 def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
-    """A forest: each difference with its interval, people less system; hollow where the verdict is
-    not sure."""
+    """A forest: each difference with its interval, people less system; hollow where not sure."""
     shown = [test for test in tests if test["difference"] is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
@@ -324,7 +323,6 @@ def _label(row: Row, titles: Mapping[str, str]) -> str:
 
 
 def _is_unknown(row: Row) -> bool:
-    """Whether it was published without its reference policy."""
     return row.references == References.UNKNOWN
 
 

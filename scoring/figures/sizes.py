@@ -1,5 +1,4 @@
-"""How large a figure is, and as which files it comes: known without Matplotlib, which is slow to
-load."""
+"""The sizes and files of figures: known without Matplotlib, which is slow to load."""
 
 from dataclasses import dataclass
 

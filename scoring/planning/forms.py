@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 
 from annotation.access import rights
-from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Task
+from annotation.models import Assignment, Channel, Study, Task
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
 from scoring.core.comparison import FEWEST_RUNS
@@ -29,8 +29,7 @@ DAY_S = 24 * 60 * 60
 
 @dataclass(frozen=True)
 class Slider:
-    """A number with its slider, which ends at `ends` and moves by `step`; the number itself may lie
-    anywhere within its limits."""
+    """A number within its limits, with a slider that ends at `ends` and moves by `step`."""
 
     label: str
     initial: float | None
@@ -266,8 +265,7 @@ class TaskField(forms.ModelChoiceField[Task]):
 
 
 class StartForm(forms.Form):
-    """What a plan starts from: a task, and the cells that can serve as a pilot, which are those
-    that two people finished."""
+    """What a plan starts from: a task, and as a pilot a cell that two people finished."""
 
     task = TaskField(
         label="Task",
@@ -283,13 +281,8 @@ class StartForm(forms.Form):
         has_tasks = _offer_tasks(self.fields["task"], user)
         own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
         rows = own.counted().of_people().order_by("-study__created_at")
-        cells = rows.values_list(
-            "study__slug",
-            "study__title",
-            "batch__task",
-            "batch__training_set__shots",
-        ).annotate(n=Count("pk"))
-        pilots = self._cells(cells)
+        about = ("study__slug", "study__title", "batch__task", "batch__training_set__shots")
+        pilots = self._cells(rows.values_list(*about).annotate(n=Count("pk")))
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "none: as the fields below say"), *pilots]
@@ -332,11 +325,7 @@ def _offer_tasks(field: forms.Field, user: User) -> bool:
 class DraftForm(forms.Form):
     """The study that a plan makes; the result's hidden fields carry the design."""
 
-    task = TaskField(
-        label="Task",
-        queryset=Task.objects.none(),
-        empty_label="choose a task",
-    )
+    task = TaskField(Task.objects.none(), label="Task", empty_label="choose a task")
     title = forms.CharField(label="Title", max_length=200)
     slug = forms.SlugField(
         label="Short name", max_length=80, help_text="Used in commands and addresses."
@@ -374,14 +363,13 @@ def values_of_task(task: Task) -> dict[str, str]:
         return values
     shots = max(batch.shots for batch in possible)
     values["shots"] = str(shots)
-    largest = max(_contexts(batch) for batch in possible if batch.shots == shots)
+    largest = max(
+        batch.test_set.items.order_by().values("example__context_hash").distinct().count()
+        for batch in possible
+        if batch.shots == shots
+    )
     values["max_items"] = str(max(2, largest))
     return values
-
-
-def _contexts(batch: Batch) -> int:
-    items = Item.objects.filter(item_set=batch.test_set, item_set__role=Role.TEST)
-    return items.order_by().values("example__context_hash").distinct().count()
 
 
 def values_of_pilot(pilot: Pilot) -> dict[str, str]:

@@ -1,7 +1,5 @@
-"""What a pilot tells a planner: how scores vary, how long answers take, what an hour costs.
-
-Any cell of a study will do as a pilot, even a finished one.
-"""
+"""What a pilot, which is any cell of a study, tells a planner: how scores vary, how long answers
+take, what an hour costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -60,8 +58,7 @@ class Pilot:
 def read_pilot(
     study: Study, *, task: str = "", shots: int | None = None, simulated: bool = False
 ) -> Pilot:
-    """The one cell of the study that this names. Raises BadInput if there is none, there are
-    several, or it holds too little."""
+    """The cell that this names. Raises BadInput for none, several, or one that holds too little."""
     cell = _the_cell(study, task, shots, simulated)
     scores = cluster_scores(cell.scores, cell.clusters)
     if min(scores.shape) < FEWEST:
@@ -103,8 +100,7 @@ def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Ce
 
 
 def _seconds(members: Sequence[Assignment]) -> dict[str, float]:
-    """Paid seconds of an annotator before the first item, of a test item, and of a training item
-    with its reveal if there are any."""
+    """Paid seconds before the first item, of a test item, and of a training item with reveal."""
     pks = [member.pk for member in members]
     rows = Judgement.objects.filter(assignment_id__in=pks).order_by().values("role")
     by_role = {

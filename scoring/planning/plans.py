@@ -1,8 +1,5 @@
-"""Planning: how many people on how many items a budget buys, or what a target width costs.
-
-A plan is assembled from assumptions, and states them; the formulas and their simulation are in the
-core.
-"""
+"""Planning: how many people on how many items a budget buys, or what a target width costs, from
+assumptions that the plan states; the formulas and their simulation are in the core."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
@@ -87,8 +84,7 @@ class Assumptions:
 
     @property
     def expected_mean(self) -> float:
-        """Scores that vary by more than right or wrong allow have no such mean: one half is
-        widest."""
+        """One half, the widest, where scores vary by more than right or wrong allow."""
         right_or_wrong = (1 + sqrt(max(0.0, 1 - self.variance / MOST_VARIANCE))) / 2
         return right_or_wrong if self.mean is None else self.mean
 
@@ -115,8 +111,7 @@ class Assumptions:
 def design_of(
     assumptions: Assumptions, annotators: int, items: int, viewers: int | None = None
 ) -> PeopleDesign:
-    """What this many people on this many items each would give; viewers: of each item, where they
-    meet different ones."""
+    """What so many people on so many items each give; viewers: of an item, of a set in parts."""
     a = assumptions
     if viewers:
         return parts_design(annotators, items, viewers, a.costs, a.components, a.aim)
@@ -213,12 +208,11 @@ class Plan:
 
     @cached_property
     def frontier(self) -> tuple[PeopleDesign, ...]:
-        """By the number of annotators: with a budget the most items that it buys, with a width the
-        fewest that reach it."""
-        best = self._best
-        designs = [best if best and _same(design, best) else design for design in self._designs]
-        in_order = sorted(designs, key=lambda design: design.annotators)
-        return tuple(map(self._with_power, in_order))
+        """By annotators, with the most items that a budget buys, or the fewest of a width."""
+        designs = {design.annotators: design for design in self._designs}
+        if self._best:  # as it was checked
+            designs[self._best.annotators] = self._best
+        return tuple(self._with_power(design) for _, design in sorted(designs.items()))
 
     @cached_property
     def recommended(self) -> PeopleDesign | None:
@@ -236,8 +230,7 @@ class Plan:
 
     @cached_property
     def chance(self) -> float | None:
-        """That the recommended design shows the difference; None where none can be shown, or it is
-        not known."""
+        """That the recommended design shows the difference; None where that is not known."""
         if self.recommended is None or self.contrast is None or self.model is None:
             return None
         can_be_shown = abs(self.contrast.difference) > self.contrast.margin
@@ -245,9 +238,8 @@ class Plan:
 
     @cached_property
     def strong_enough(self) -> PeopleDesign | None:
-        """The cheapest design that shows the difference four times out of five, at any cost, on
-        more items where these do not do; None where the one that is recommended does, or none is
-        known."""
+        """The cheapest design that shows the difference four times out of five, on more items where
+        these do not do; None where the recommended one does, or none is known."""
         if self.chance is None or self.chance >= ENOUGH:
             return None
         more = replace(self.assumptions, max_items=MOST_ITEMS)
@@ -336,10 +328,9 @@ class Plan:
             return design
         model = ScoreModel.of_components(a.components)
         simulated = simulated_design(design, model, a.aim, self.seed)
-        # The simulated answers are right or wrong.
-        return (
-            simulated if a.is_right_or_wrong else replace(simulated, width=design.width, widths=())
-        )
+        if a.is_right_or_wrong:  # as the simulated answers are
+            return simulated
+        return replace(simulated, width=design.width, widths=())
 
     def can_be_simulated(self, design: PeopleDesign) -> bool:
         a = self.assumptions
@@ -390,10 +381,6 @@ def make_plan(
     except ValueError as error:
         raise BadInput(f"This cannot be planned: {error}") from error
     return plan
-
-
-def _same(one: PeopleDesign, other: PeopleDesign) -> bool:
-    return (one.annotators, one.items) == (other.annotators, other.items)
 
 
 def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:

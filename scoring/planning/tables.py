@@ -68,8 +68,7 @@ def plan_table(plan: Plan) -> Table:
 
 
 def best_table(plan: Plan) -> Table:
-    """What most readers look for, the rest behind a click on a design: simulated chances come
-    before the formula's."""
+    """What most look for, the rest behind a click: simulated chances before the formula's."""
     table = _table(plan, "designs", "Designs", _singled_out(plan))
     later = {"coverage", "width_80", *({"power"} if "probable" in table.keys else ())}
     seen = tuple(column for column in table.columns if column.key not in later)

@@ -27,8 +27,7 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """What is chosen besides the batches: people in each, items of each person, and the seed of
-    their sample; no items means all."""
+    """People in each batch, items of each person (None: all), and the seed of their sample."""
 
     people: int
     seconds: float

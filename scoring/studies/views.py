@@ -1,5 +1,4 @@
-"""What a study needs before its start: its batches, with what they need and give at every change,
-and its rehearsals."""
+"""What a study needs before its start: its batches, with what they give, and its rehearsals."""
 
 from typing import Any
 
