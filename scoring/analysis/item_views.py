@@ -33,7 +33,10 @@ ORDERS: dict[str, tuple[Any, Callable[[ItemScores], float]]] = {
     "gap": ("people and systems differ most", lambda item: -abs(item.gap or 0)),
     "people": ("hardest for people", lambda item: _first_low(item.people)),
     "systems": ("hardest for systems", lambda item: _first_low(item.systems)),
-    "people_ahead": ("people most ahead", lambda item: -_or_lowest(item.gap)),
+    "people_ahead": (
+        "people most ahead",
+        lambda item: HIGHEST if item.gap is None else -item.gap,
+    ),
     "systems_ahead": ("systems most ahead", lambda item: _first_low(item.gap)),
     "position": ("order of the test set", lambda item: item.position),
 }
@@ -119,10 +122,6 @@ def _first_low(score: float | None) -> float:
     return HIGHEST if score is None else score
 
 
-def _or_lowest(score: float | None) -> float:
-    return -HIGHEST if score is None else score
-
-
 def may_correct(request: HttpRequest, benchmark: Benchmark) -> bool:
     return lets_in(request.user, benchmark, Right.SET_UP, permission="annotation.add_goldversion")
 
@@ -137,7 +136,8 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
     example = get_object_or_404(
         Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
     )
-    gold = _gold_of(example)
+    latest = example.task.latest_gold_version()
+    gold = gold_in_force([example.pk], example.task_id, latest.number)[example.pk]
     form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
     context: dict[str, Any] = {"effect": None}
     if request.method == "POST" and form.is_valid():
@@ -165,11 +165,6 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
         "form": form,
     }
     return render(request, "scoring/comparison/correct_gold.html", context)
-
-
-def _gold_of(example: Example) -> Gold:
-    latest = example.task.latest_gold_version()
-    return gold_in_force([example.pk], example.task_id, latest.number)[example.pk]
 
 
 def _digest(gold: Gold, proposed: str) -> str:

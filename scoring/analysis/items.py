@@ -19,8 +19,7 @@ from scoring.models import Prediction, RunState, method_label, shots_label
 
 @dataclass(frozen=True)
 class ItemScores:
-    """Mean S1 in percent over the answers of all people, and of all runs, that count; None if there
-    are none."""
+    """Mean S1 in percent over all answers of people, and of runs, that count; None without any."""
 
     example_id: int
     source_id: str

@@ -27,8 +27,7 @@ from scoring.tests.outcomes import LEGEND, STATES
 
 @require_safe
 def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    """What was computed last. Viewing a stale analysis recomputes it, unless somebody stopped just
-    that."""
+    """What was computed last. A view of a stale one recomputes it, unless somebody stopped that."""
     compared, choices = asked(request, scope, name, Right.GOLD)
     fingerprint = inputs_fingerprint(compared, choices)
     kept, stale = STORE.look(compared, choices, fingerprint=fingerprint, author=request.user)

@@ -155,13 +155,12 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
     if cell.study is None:
         return {}
     without = cell.without_each
+    checked = f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
+    notes = [*figures.cell.notes, checked, _by_split(cell, figures)]
     return {
         **_answers_an_item(cell),
         "after_checks": cell.after_checks,
-        "notes": " ".join(
-            filter(None, [*figures.cell.notes, _checked(cell), _by_split(cell, figures)])
-        )
-        or None,
+        "notes": " ".join(filter(None, notes)) or None,
         "items": len(cell.seen),
         "splits": figures.splits,
         "shot_sets": figures.shot_sets if figures.splits > 1 else None,
@@ -175,10 +174,6 @@ def _by_split(cell: Cell, figures: SplitInterval) -> str:
     """Where every split weighs alike, and not every person."""
     has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
     return "The mean is that of the splits' means." if has_other_mean else ""
-
-
-def _checked(cell: Cell) -> str:
-    return f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
 
 
 def _answers_an_item(cell: Cell) -> dict[str, Any]:
@@ -255,8 +250,7 @@ ConsensusScores = tuple[Floats, tuple[str, ...]]
 
 
 def answers_by_item(cell: Cell) -> Units:
-    """By item, what every annotator answered, as S1 compares it; None where one did not see
-    it."""
+    """By item, what every annotator answered, as S1 compares it; None where one did not see it."""
     given = judged_answers([member.pk for member in cell.members]).values()
     compared = [
         {pk: normalised(answer, cell.normalisation) for pk, answer in answers.items()}
@@ -292,13 +286,11 @@ def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
     scores, contexts = scored
     low, high = consensus_limits([scored], seed=seed) if len(scores) else (None, None)
     has_interval = low is not None
-    return Row(
+    return replace(
+        _described(cell),
         kind=RowKind.CONSENSUS,
-        study=cell.study.slug if cell.study else None,
         system=SIMULATED_CONSENSUS if cell.simulated else CONSENSUS,
-        task=cell.task.slug,
-        shots=cell.shots,
-        pool=cell.pool or None,
+        is_of_episodes=False,
         mean=percent(float(scores.mean())) if len(scores) else None,
         n=int(cell.answered.sum()),
         m=len(set(contexts)),
@@ -307,9 +299,6 @@ def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
         ci_high=high,
         ci_method=BOOTSTRAP if has_interval else None,
         estimand="new_items" if has_interval else None,
-        references=cell.references,
-        normalisation=cell.normalisation,
-        gold_version=cell.gold_version,
         coverage=len(scores) / len(cell.example_ids),
         items=len(scores),
     )
@@ -329,8 +318,7 @@ def consensus_limits(
 def bounds(
     task: Task, references: str, gold_version: int, only: Collection[int] | None = None
 ) -> list[Bound]:
-    """The floors and the ceiling of a task under one policy, at one version of its gold; over these
-    examples, or all of the test set."""
+    """The floors and the ceiling of a task, over these examples or all of the test set."""
     material = TestMaterial(task, gold_version, only)
     if not material.test:
         return []

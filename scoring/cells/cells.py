@@ -102,11 +102,7 @@ class Cell:
     def keeping(self, kept: Sequence[bool]) -> "Cell":
         """Some of its members."""
         members: Any = tuple(compress(self.members, kept))
-        return replace(
-            self,
-            members=members,
-            vectors=tuple(compress(self.vectors, kept)),
-        )
+        return replace(self, members=members, vectors=tuple(compress(self.vectors, kept)))
 
     def beside(self, *people: "Cell") -> "tuple[Cell, str]":
         """The runs of a system on these people's shot sets, read on the items that any of them saw;
@@ -229,8 +225,7 @@ class CellReader(TaskScoring):
     def people(
         self, study: Study, *, simulated: bool = False, task: Task | None = None
     ) -> list[Cell]:
-        """A study's cells by task and shots (or those of one task), over the annotators that
-        count."""
+        """A study's cells (or those of one task), over the annotators that count."""
         everybody = self.everybody(study, simulated=simulated, task=task)
         if self.choices.with_excluded:
             return everybody
@@ -337,8 +332,7 @@ class CellReader(TaskScoring):
         )
 
     def _vectors(self, task: Task, members: Sequence[_Member]) -> dict[int, Vector]:
-        """People are nested in the training sets that they learned from, several runs in their
-        split."""
+        """People are nested in the sets that they learned from, several runs in their split."""
         items = self._items_of(task, {member.pk: _test_set_of(member) for member in members})
         are_runs = any(isinstance(member, Run) for member in members)
         scores = (run_scores if are_runs else assignment_scores)(items, self.policy(task))
@@ -370,9 +364,7 @@ def cell_key(batch: Batch) -> CellKey:
     return batch.task.slug, shots_of_batch(batch), batch.pool_name
 
 
-def cell_order(
-    cell: tuple[CellKey, list[Assignment]],
-) -> tuple[str, tuple[float, str], str]:
+def cell_order(cell: tuple[CellKey, list[Assignment]]) -> tuple[str, tuple[float, str], str]:
     task, shots, pool = cell[0]
     return task, shots_order(shots), pool
 

@@ -45,8 +45,7 @@ class RowKind(StrEnum):
 def _column(
     without_gold: str, heading: str, meaning: str, digits: int | None = None, **how: Any
 ) -> Any:
-    """A field that is exported, and what readers without the gold see of it; None where it does not
-    apply."""
+    """A field that is exported, and what readers without the gold see of it."""
     return described(heading, meaning, digits=digits, without_gold=without_gold, **how)
 
 
@@ -273,9 +272,10 @@ class Row:
 
 # Of a row, or of an average over its task and others: which people or system, with as many shots,
 # and on which items.
-whose = attrgetter(
-    *("kind", "study", "pool", "system", "method", "parameters", "shots", "block", "group")
-)
+WHOSE = ("kind", "study", "pool", "system", "method", "parameters", "shots", "block", "group")
+whose = attrgetter(*WHOSE)
+# Of a row or a test: which system.
+system_of = attrgetter("system", "method", "parameters")
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:
@@ -287,8 +287,7 @@ def scored_under(references: str | None, normalisation: str | None) -> str:
 _SHOWN = columns_of(Row)
 BY_KEY = {key: column for key, column in _SHOWN.items() if column.heading}
 COLUMNS = tuple(BY_KEY.values())
-# What the people of a cell fill beside their scores: a page has it behind the score, and a document
-# to read in a table of its own.
+# What people fill beside their scores: behind them on a page, in a document in a table of its own.
 BESIDE_SCORES = (BY_KEY["median_item_s"],)
 
 

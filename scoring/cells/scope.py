@@ -54,8 +54,7 @@ class Choices:
     # Only the items of one group, such as "error_type=OK"; and rows for every group of this name.
     items: str = ""
     by: str = ""
-    # Score at this version of each task's gold (its latest where it has fewer); None: the
-    # latest.
+    # Score at this version of each task's gold, or its latest where it has fewer; None: the latest.
     gold_version: int | None = None
     seed: int = SEED
 
@@ -206,11 +205,8 @@ class Scope:
 
 
 def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
-    """Covers everything that figures under these choices are computed from.
-
-    It is read whenever a comparison is viewed, so it covers checksums and rows that never change,
-    not answers and texts.
-    """
+    """Covers everything that figures under these choices are computed from. It is read whenever a
+    comparison is viewed, so by checksums and rows that never change, not by answers and texts."""
     # Judgements are final, and complete once their assignment is finished; so are runs.
     counts = Q(training_ended_at__isnull=False) | Q(outcome=Outcome.COMPLETED)
     who = Assignment.objects.filter(counts, study__in=scope.studies).order_by("pk")

@@ -162,8 +162,7 @@ def _kept_scores(
     references: str,
     read: Callable[[Collection[int]], Mapping[int, Answers]],
 ) -> dict[int, Floats]:
-    """The vectors of these owners: the kept ones whose fingerprint is current; the others are
-    scored and kept."""
+    """The kept vectors whose fingerprint is current; the others are scored and kept."""
     fresh: dict[int, Floats] = {}
     for some in _portions(owners, MOST_NAMED):
         fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
@@ -227,8 +226,7 @@ def judged_answers(owners: Collection[int], example: int | None = None) -> Mappi
 def judged_seconds(
     owners: Collection[int], only: Collection[int] | None = None
 ) -> dict[int, list[float]]:
-    """By assignment, how long each test answer took (on these examples alone), by the server's
-    clock."""
+    """By assignment, how long each test answer took (on these examples) by the server's clock."""
     seconds: dict[int, list[float]] = {pk: [] for pk in owners}
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by()
     columns = ("assignment_id", "example_id", "shown_at", "submitted_at")

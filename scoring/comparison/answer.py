@@ -3,11 +3,11 @@ for each system; as its page and its documents read it. All from the side of peo
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
+from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
@@ -121,8 +121,7 @@ class Answer:
 
 
 def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
-    """One for the people of each study, and of each of its pools, at this number of shots;
-    simulated ones by themselves."""
+    """One for the people of each study and pool at so many shots; simulated ones apart."""
     people: dict[tuple[object, ...], list[Row]] = {}
     for row in table.rows:
         if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
@@ -155,14 +154,12 @@ def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
     or items its later runs have no more in common with people than those before them."""
     groups: dict[tuple[object, ...], dict[str | None, Difference]] = {}
     for test in tests:
-        key = test.system, test.method, test.parameters, block_of(test)
-        groups.setdefault(key, {}).setdefault(test.task, test)
+        groups.setdefault((system_of(test), block_of(test)), {}).setdefault(test.task, test)
     return [list(of_system.values()) for of_system in groups.values()]
 
 
 def _decides(tests: Sequence[Difference], tasks: int) -> Difference | None:
-    """Of one system: the test over all of the people's tasks; None where there are several without
-    an interval of their average."""
+    """A system's test over all of the people's tasks; None where their average has no interval."""
     is_whole = tests[0].task is None and tests[0].se is not None
     return tests[0] if is_whole or tasks == 1 else None
 
@@ -261,8 +258,7 @@ def _who(row: Row) -> str:
 
 
 def _people(table: Comparison, rows: Sequence[Row]) -> str:
-    """Such as “People 90 of 100 (likely 84 to 94): 15 people, 5 on each task, 20 questions a
-    task.”"""
+    """“People 90 of 100 (likely 84 to 94): 15 people, 5 on each task, 20 questions a task.”"""
     average, several = table.average_of(rows[0]), len(rows) > 1
     shown: Row | Average | None = average if several else rows[0]
     counts = [row.n or 0 for row in rows]
@@ -399,17 +395,13 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
 
 def _verdicts_of(version: Version) -> dict[Difference, str]:
     """In words, by what they are of; without those of systems against systems."""
-    of_people = (one for one in version.verdicts if one["other_system"] is None)
-    told = (
-        (
-            {name: one[name] for name in OF_WHAT},
-            {"outcome": one["outcome"], "certainty": one["certainty"]},
-        )
-        for one in of_people
-    )
-    return {
-        Difference(**what): verdict_in_words(Difference(**what, **found)) for what, found in told
-    }
+    told: dict[Difference, str] = {}
+    for one in version.verdicts:
+        if one["other_system"] is None:
+            what = Difference(**{name: one[name] for name in OF_WHAT})
+            found = replace(what, outcome=one["outcome"], certainty=one["certainty"])
+            told[what] = verdict_in_words(found)
+    return told
 
 
 def _on_what(test: Difference, table: Comparison) -> str:

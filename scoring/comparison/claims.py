@@ -20,18 +20,12 @@ from scoring.tests.differences import Difference
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 1
 TESTS = ("tests", "average_tests", "changes", "systems")
-# What differs from the former version, and what it is then called; the first that does.
+# What differs from the former version, and what it is then called: by the first that does.
 REASONS = {
-    "gold": Reason.GOLD,
-    "counted": Reason.EXCLUSION,
-    "scorer": Reason.SCORER,
-    "runs": Reason.NAMED,
-}
-WORDS = {
-    "gold": "a correction of the gold",
-    "counted": "an exclusion or its lifting",
-    "scorer": "a new scorer",
-    "runs": "a run of a named system",
+    "gold": (Reason.GOLD, "a correction of the gold"),
+    "counted": (Reason.EXCLUSION, "an exclusion or its lifting"),
+    "scorer": (Reason.SCORER, "a new scorer"),
+    "runs": (Reason.NAMED, "a run of a named system"),
 }
 # What the log tells of those who count.
 LOGGED = {
@@ -120,7 +114,7 @@ def _freeze(
     }
     return freeze(
         study,
-        reason=_reason(former, basis),
+        reason=REASONS[_changed(former, basis)[0]][0] if former else Reason.CLOSING,
         fingerprint=_fingerprint(basis),
         claims={**claims, "basis": basis},
         runs=_compared_runs(study, claims["tests"]),
@@ -149,12 +143,6 @@ def _fingerprint(basis: Mapping[str, Any]) -> str:
     return checksum(sorted(basis.items()))
 
 
-def _reason(former: FrozenClaims | None, basis: Mapping[str, Any]) -> Reason:
-    if former is None:
-        return Reason.CLOSING
-    return REASONS[_changed(former, basis)[0]]
-
-
 def _changed(former: FrozenClaims | None, basis: Mapping[str, Any]) -> list[str]:
     if former is None:
         return []
@@ -168,7 +156,8 @@ def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iter
         if before and part == "counted":
             since = study.changes.filter(at__gte=before.frozen_at, at__lt=one.frozen_at)
             logged = set(since.values_list("action", flat=True))
-        yield from [told for action, told in LOGGED.items() if action in logged] or [WORDS[part]]
+        told = [words for action, words in LOGGED.items() if action in logged]
+        yield from told or [REASONS[part][1]]
 
 
 def _is_frozen(test: Difference) -> bool:

@@ -1,13 +1,12 @@
 """Comparing: people and systems on the same test items, as rows of one table, and every test of
-their differences.
-
-Everything is scored by the same code, at the latest gold version of each task unless another is
-asked for. A comparison is kept with its inputs' fingerprint, and recomputed when that changes.
+their differences. Everything is scored by the same code, at each task's latest gold unless another
+is asked for; a comparison is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -22,13 +21,13 @@ from scoring.cells.cell_rows import (
     reported_rows,
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
-from scoring.cells.drift import drift_of
 from scoring.cells.rows import GROUPED, LATER, OTHER, Bound, Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
+from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
 from scoring.comparison.comparison import MATCHED, Comparison
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
-from scoring.core.learning import Drift
+from scoring.core.learning import FEWEST_FOR_DRIFT, Drift, drift, third_change
 from scoring.models import Part
 from scoring.tests.differences import people_and_systems
 from scoring.tests.verdicts import (
@@ -78,8 +77,7 @@ class Glance:
 
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
-    """The comparison for a page: if many answers must be scored first, a worker does it, and until
-    then it is shown as it was."""
+    """For a page: as it was, while a worker scores the many answers that it may lack."""
     whole = whole_of(choices)
     fingerprint = inputs_fingerprint(scope, whole)
     kept = STORE.find(scope, whole)
@@ -182,13 +180,22 @@ def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
 
 
 def _drift(people: Sequence[Cell]) -> Drift | None:
-    measured = [cell for cell in people if not cell.simulated]
-    return drift_of(measured or people)
+    """Whether people tire or learn over a test that is long enough: in points, their last third
+    against their first; whoever did several tests counts once. None for fewer than two."""
+    changes: dict[int, list[float]] = defaultdict(list)
+    for cell in [cell for cell in people if not cell.simulated] or people:
+        pairs = zip(cell.annotators, cell.vectors, strict=True)
+        long = [pair for pair in pairs if len(pair[1].items) >= FEWEST_FOR_DRIFT]
+        orders = answer_orders([member.pk for member, _ in long])
+        for member, vector in long:
+            scores = dict(zip(vector.items.example_ids, 100 * vector.scores, strict=True))
+            ordered = [scores[pk] for pk in orders[member.pk]]
+            changes[member.annotator_id].append(third_change(ordered))
+    return drift([fmean(own) for own in changes.values()]) if len(changes) > 1 else None
 
 
 def _asked(task: Task, scope: Scope, people: Sequence[Cell]) -> set[int] | None:
-    """The examples of a task that a study's people answered; None for all, also before anybody
-    has."""
+    """The examples that a study's people answered; None for all, or before anybody has."""
     own = [cell for cell in people if cell.task == task and cell.answered.any()]
     if scope.study is None or not own or any(cell.is_of_episodes for cell in own):
         return None

@@ -15,6 +15,7 @@ from scoring.cells.rows import (
     Row,
     RowKind,
     released,
+    system_of,
     whose,
     withheld_row,
 )
@@ -43,8 +44,7 @@ CONTEXT = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that a table of a study or a benchmark shows, as it is kept; then of what and for whom it
-    is shown, which is not computed."""
+    """All that a table shows, as it is kept; then of what and for whom, which is not computed."""
 
     rows: tuple[Row, ...]
     # What more than half of a cell's annotators chose: rows of their own, beside the cells.
@@ -86,6 +86,7 @@ class Comparison:
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
         """As the reader chose: no figure depends on which shots are shown."""
+        closed_at = scope.study.closed_at if scope.study else None
         whole = replace(self, **with_claims(scope, choices, vars(self), inputs=fingerprint))
         shown: dict[str, Any] = {
             name: tuple(one for one in getattr(whole, name) if choices.wants(one.shots))
@@ -101,7 +102,7 @@ class Comparison:
             shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
             task_names=scope.task_names,
             titles=scope.titles,
-            closed_on=_closed_on(scope),
+            closed_on=closed_at.date().isoformat() if closed_at else "",
             naming=tuple(study.slug for study in scope.studies if study.named_systems),
             fingerprint=fingerprint,
         )
@@ -141,20 +142,15 @@ class Comparison:
         return row.study in self.interim and row.kind != RowKind.SIMULATED
 
     def tests_of(self, row: Row | Average) -> list[Difference]:
-        """A system's row, or its average over all tasks, beside the people of a study, on their
-        items; none of any other."""
+        """Of a system's row, or of its average over all tasks, beside the people of a study."""
         if row.kind != RowKind.RUN or not self.has_verdicts or self.study is None:
             return []
         task = row.task if isinstance(row, Row) else None
-        where = task, str(row.shots), row.system, row.method, row.parameters, row.block
+        where = task, str(row.shots), system_of(row), row.block
         return [
             test
             for test in (*self.tests, *self.average_tests)
-            if where
-            == (
-                *(test.task, str(test.shots), test.system, test.method, test.parameters),
-                block_of(test),
-            )
+            if (test.task, str(test.shots), system_of(test), block_of(test)) == where
         ]
 
     @property
@@ -299,8 +295,3 @@ def block_of(test: Difference) -> str:
 def first_of(found: Sequence[Difference]) -> Difference | None:
     """Where only one is shown: beside people rather than simulated ones, the most of them."""
     return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)
-
-
-def _closed_on(scope: Scope) -> str:
-    closed = scope.study.closed_at if scope.study else None
-    return closed.date().isoformat() if closed else ""

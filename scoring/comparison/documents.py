@@ -155,8 +155,7 @@ def _sizes_told(table: Comparison, shots: str) -> str:
 
 
 def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine]:
-    """People as they come, then the systems, the highest score first; below, so for each group of
-    items."""
+    """People as they come, then the systems, the highest score first; by groups of items below."""
 
     def place(line: FigureLine) -> tuple[str, bool, float]:
         group = line.first.group or ""
@@ -296,8 +295,7 @@ def _terms(table: Comparison) -> Iterable[str]:
 
 
 def paper_tables(table: Comparison) -> list[Table]:
-    """As in a paper: the answer, people with every annotator, systems, full supervision, how long
-    people took; without empty ones."""
+    """As in a paper: the answer, annotators, systems, full supervision, times; no empty ones."""
     return [paper for paper in (main_table(table), *appendix_tables(table)) if paper.lines]
 
 
@@ -351,10 +349,6 @@ def _interval(table: Comparison, rows: Iterable[Row]) -> str:
     return "; ".join([f"95 % interval for {table.estimand}, {name}", *others])
 
 
-def _csv(table: Comparison) -> str:
-    return as_csv(judged_row_table(table))
-
-
 def _json(table: Comparison) -> str:
     facts = {
         "benchmark": table.benchmark,
@@ -380,14 +374,6 @@ def _json(table: Comparison) -> str:
     return as_json([], {**facts, "rows": rows, "verdicts": verdicts, "versions": versions})
 
 
-def _latex(table: Comparison) -> str:
-    return as_plain_latex(main_table(table), comment=table.provenance)
-
-
-def _appendix(table: Comparison) -> str:
-    return as_latex(appendix_tables(table), comment=table.provenance)
-
-
 def _markdown(table: Comparison) -> str:
     parts: Iterable[str] = (
         f"# Comparison: {escaped_markdown(table.title)}",
@@ -408,11 +394,13 @@ def _xlsx(table: Comparison) -> bytes:
     )
 
 
-FORMATS = {
-    "csv": Format("csv", _csv),
+FORMATS: dict[str, Format[Comparison]] = {
+    "csv": Format("csv", lambda table: as_csv(judged_row_table(table))),
     "json": Format("json", _json),
-    "latex": Format("latex", _latex),
-    "latex-appendix": Format("latex", _appendix),
+    "latex": Format("latex", lambda of: as_plain_latex(main_table(of), comment=of.provenance)),
+    "latex-appendix": Format(
+        "latex", lambda of: as_latex(appendix_tables(of), comment=of.provenance)
+    ),
     "markdown": Format("markdown", _markdown),
     "xlsx": Format("xlsx", _xlsx),
 }

@@ -32,8 +32,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Store(Generic[T]):
-    """Where one part of comparisons is kept: the dataclass that it is, and the job that computes
-    it."""
+    """Where one part of comparisons is kept: its dataclass, and the job that computes it."""
 
     part: Part
     kind: type[T]
@@ -54,8 +53,7 @@ class Store(Generic[T]):
         return restored(self.kind, kept.result) if kept.result else None
 
     def keep(self, scope: Scope, choices: Choices, computed: T, fingerprint: str) -> Kept:
-        """Of two readers who computed the same at once, either may write: the figures are the
-        same."""
+        """Of two readers who computed the same at once, either may write the same figures."""
         kept, _ = Kept.objects.update_or_create(
             **self._lookup(scope, choices),
             defaults={
@@ -99,8 +97,7 @@ class Store(Generic[T]):
         *,
         progress: Progress,
     ) -> T:
-        """Compute what was requested, and keep it. The same inputs give the same figures, so a
-        second run does no harm."""
+        """Compute what was requested, and keep it; again, it gives the same figures."""
         rows = Kept.objects.select_related("study__benchmark", "benchmark")
         kept = rows.filter(pk=comparison_id).first()
         if kept is None or kept.parameters_key != self._key(kept.parameters):
@@ -141,8 +138,7 @@ def is_stale(kept: Kept, fingerprint: str) -> bool:
 
 
 def was_given_up(kept: Kept, fingerprint: str) -> bool:
-    """Whether computing it from exactly these inputs failed or was stopped: viewing it does not
-    request it again."""
+    """Whether computing it from just these inputs failed or was stopped: a view does not retry."""
     job = kept.job
     given_up = (JobState.FAILED, JobState.CANCELLED)
     return bool(job and job.state in given_up and job.arguments.get("fingerprint") == fingerprint)

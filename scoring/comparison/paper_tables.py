@@ -1,15 +1,10 @@
-"""A comparison in the shape of a paper's tables: people by shots and task, then systems,
-people first, two tasks a table.
-
-Figures under different reference policies never stand in one column: a published figure under
-another policy than the scored ones gets a column of its own. One whose policy nobody knows stands
-among the scored ones, with a mark.
-"""
+"""A comparison in the shape of a paper's tables: people by shots and task, then systems, people
+first, two tasks a table. A published figure under another reference policy than the scored ones
+gets a column of its own; one whose policy nobody knows stands among them, with a mark."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import NamedTuple
 
 from scoring.cells.rows import (
@@ -25,6 +20,7 @@ from scoring.cells.rows import (
     RowKind,
     first_policies,
     policy_of,
+    system_of,
 )
 from scoring.comparison.comparison import Comparison
 from scoring.models import (
@@ -199,9 +195,8 @@ def annotators_by_shots(table: Comparison) -> list[Table]:
 
 def supervision_table(table: Comparison, shots: str) -> list[Table]:
     """Full supervision beside few shots: people, and the systems that have both."""
-    system = attrgetter("system", "method", "parameters")
     supervised = {
-        system(row)
+        system_of(row)
         for row in table.figures
         if row.shots == FULLY_SUPERVISED and not row.is_of_people
     }
@@ -209,7 +204,7 @@ def supervision_table(table: Comparison, shots: str) -> list[Table]:
         row
         for row in table.figures
         if str(row.shots) in (shots, FULLY_SUPERVISED)
-        and (row.is_of_people or system(row) in supervised)
+        and (row.is_of_people or system_of(row) in supervised)
     ]
     if not supervised or shots == FULLY_SUPERVISED:
         return []
@@ -348,6 +343,7 @@ def name_cell(line: FigureLine, name: str, size: str = "") -> Cell:
 
 def _cell(row: Row, links: Links, *, in_full: bool = False) -> Cell:
     size = size_of(row)
+    beside = [f"{text} {column.unit}" for column, text in beside_score(row) if in_full]
     return Cell(
         row.mean,
         sd=row.sd,
@@ -355,15 +351,8 @@ def _cell(row: Row, links: Links, *, in_full: bool = False) -> Cell:
         high=row.ci_high,
         marks=marks_of(row),
         size=size,
-        beneath=() if links is None else tuple(_beneath(row, size, in_full=in_full)),
+        beneath=() if links is None else tuple(filter(None, [size, *beside])),
     )
-
-
-def _beneath(row: Row, size: str, *, in_full: bool) -> Iterable[str]:
-    if size:
-        yield size
-    if in_full:
-        yield from (f"{text} {column.unit}" for column, text in beside_score(row))
 
 
 def beside_score(row: Row) -> Iterable[tuple[Column, str]]:

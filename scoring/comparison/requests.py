@@ -69,8 +69,7 @@ def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:
 
 
 def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
-    """What every page says about itself, and its frame shows: a study's tabs; of a benchmark the
-    rights alone."""
+    """What every page says about itself, with a study's tabs; of a benchmark the rights alone."""
     about = {
         "scope": "study" if scope.study else "benchmark",
         "name": scope.name,

@@ -44,6 +44,7 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
     found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     is_withheld = not may_see_gold(request.user, found.benchmark)
+    versions = GoldVersion.objects.filter(task__in=found.tasks).values_list("number", flat=True)
     context = {
         **frame_of(request, found, tab="comparison"),
         "wide": request.GET.get("view") == WIDE,
@@ -51,7 +52,7 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "kept": seen.kept,
         "stale": seen.is_stale,
         "waiting": seen.is_waiting,
-        "versions_offered": [] if is_withheld else _versions_offered(found),
+        "versions_offered": [] if is_withheld else sorted(set(versions)),
         "is_withheld": is_withheld,
         **(_shown(request, seen.table, found) if seen.table else {}),
     }
@@ -78,8 +79,7 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
     found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     if seen.is_stale or seen.table is None:
-        # Too much for a page to compute; that of the table shows how far the worker is, or why it
-        # stopped.
+        # Too much for a page to compute: the table's shows how far the worker is, or what stopped.
         return back_to("scoring:comparison", request, scope, name)
     writer = FORMATS[form]
     data = writer.write(shown_to(request, found, seen.table))
@@ -136,8 +136,3 @@ def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> 
         chosen["task"] = task
         links[task] = f"{page}?{chosen.urlencode()}"
     return links
-
-
-def _versions_offered(scope: Scope) -> list[int]:
-    numbers = GoldVersion.objects.filter(task__in=scope.tasks).values_list("number", flat=True)
-    return sorted(set(numbers))

@@ -192,14 +192,8 @@ class Pairing:
             "parameters": system.parameters,
             "other_shots": self.other.shots if of_shots else None,
         }
-        if not of_systems:
-            return named
-        other = self.other
-        return named | {
-            "other_system": other.system,
-            "other_method": other.method,
-            "other_parameters": other.parameters,
-        }
+        about = ("system", "method", "parameters") if of_systems else ()
+        return named | {f"other_{name}": getattr(self.other, name) for name in about}
 
 
 def people_and_systems(
@@ -245,8 +239,7 @@ def _on_common_splits(one: Cell, other: Cell) -> Pairing:
 
 
 def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
-    """Each number of shots of a study beside the next lower, and the most beside the fewest.
-    Different people, the same items."""
+    """Each number of shots of a study beside the next lower, and the most beside the fewest."""
     groups: dict[tuple[Study | None, str, bool, Task], list[Cell]] = {}
     for cell in people:
         if not cell.is_of_episodes:
@@ -264,6 +257,8 @@ def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
 def difference_of(pair: Pairing, **said: Any) -> Difference:
     """The test of two cells, with what is said of it."""
     cell, test = pair.cell, pair.test
+    # Of two systems those of the one with fewer.
+    runs = {PEOPLE: None, SYSTEMS: min(test.n, test.r)}.get(pair.sides, test.r)
     return Difference(
         **pair.named,
         **in_percent(test),
@@ -273,7 +268,7 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         other_mean=percent(test.system_mean),
         n=None if pair.sides == SYSTEMS else test.n,
         other_n=test.r if pair.sides == PEOPLE else None,
-        runs=runs_of(pair),
+        runs=runs,
         m=test.m,
         above=test.above if not pair.sides else None,
         left_out=test.left_out,
@@ -283,12 +278,6 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         gold_version=cell.gold_version,
         notes=" ".join(test.notes),
     )
-
-
-def runs_of(pair: Pairing) -> int | None:
-    """Of two systems those of the one with fewer."""
-    counts = {PEOPLE: None, SYSTEMS: min(pair.test.n, pair.test.r)}
-    return counts.get(pair.sides, pair.test.r)
 
 
 def runs_text(runs: int | None) -> str:

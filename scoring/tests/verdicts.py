@@ -24,6 +24,7 @@ from scoring.cells.rows import (
     PEOPLE,
     SIMULATED,
     SIMULATED_CONSENSUS,
+    WHOSE,
     Row,
     RowKind,
     first_policies,
@@ -99,8 +100,7 @@ class Average:
 
     def without_gold(self) -> "Average":
         """As whoever may not see the gold is shown it; its parts are withheld already."""
-        sds = (None if sd is None else released(sd) for sd in (self.sd, self.clues_sd))
-        sd, clues_sd = sds
+        sd, clues_sd = (None if sd is None else released(sd) for sd in (self.sd, self.clues_sd))
         withheld = replace(self, mean=released(self.mean), sd=sd, clues_sd=clues_sd)
         return replace(withheld, low=None, high=None, df=None)
 
@@ -154,13 +154,8 @@ def averages_of_consensus(
 
 def share_people(cells: Iterable[Cell]) -> bool:
     """Whether somebody is in two of these cells: their errors are then not independent."""
-    seen: set[int] = set()
-    for cell in cells:
-        those = {member.annotator_id for member in cell.annotators}
-        if seen & those:
-            return True
-        seen |= those
-    return False
+    people = [{member.annotator_id for member in cell.annotators} for cell in cells]
+    return len(set().union(*people)) < sum(map(len, people))
 
 
 def sharing(people: Iterable[Cell]) -> set[Sharing]:
@@ -181,15 +176,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
     has_shared = (first.study, first.pool, first.system, first.shots) in shared
     low, high, df = (None, None, None) if has_shared else _limits(rows)
     return Average(
-        kind=first.kind,
-        study=first.study,
-        pool=first.pool,
-        system=first.system,
-        method=first.method,
-        parameters=first.parameters,
-        shots=first.shots,
-        block=first.block,
-        group=first.group,
+        **dict(zip(WHOSE, whose(first), strict=True)),
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
         mean=mean,
         sd=known(sd),
@@ -283,8 +270,7 @@ def _averages(
 def _judged_averages(
     family: Sequence[Sequence[Pairing]], about: Mapping[str, Any]
 ) -> Iterable[Difference]:
-    """Of one study's people; the margin is the study's. Where somebody is in two of the tasks there
-    is no test."""
+    """Of one study's people, at its margin; no test where somebody is in two of the tasks."""
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
     found_each = rule.verdicts(members, margin=margin / 100)
@@ -346,8 +332,7 @@ def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[
 
 
 def _family_of(pair: Pairing) -> tuple[object, ...]:
-    """One study's people, its simulated annotators by themselves; beside systems that came later, a
-    family of its own."""
+    """One study's people; simulated ones, and those beside later systems, by themselves."""
     return pair.cell.study, pair.cell.simulated, pair.supplement is not None
 
 
