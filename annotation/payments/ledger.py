@@ -1,10 +1,7 @@
 """What each person is due, what the platform pays of it by itself, and the ledger: what was
-approved, and what was sent. Lines are added; none is ever changed.
-
-Two who do the same at the same time make one line: the constraint on assignment, purpose and
-correction decides. And as files: what everybody is due, and the bonuses that a platform is to pay;
-both hold external ids, so both are for owners, and leave a line in the log of changes.
-"""
+approved, and what was sent. Lines are added; none is ever changed. Of two who do the same at once
+the constraint on assignment, purpose and correction lets one line in. The files, of what everybody
+is due and of bonuses to pay, hold external ids: they are for owners, and logged."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -54,24 +51,25 @@ Lines = tuple[Decimal, int]
 NO_LINES: Lines = (NOTHING, 0)
 
 
-@dataclass(frozen=True)
 class Due:
-    """One assignment that has ended; amounts in the study's currency.
+    """One assignment that has ended; amounts in the study's currency. Lines are counted with their
+    sum: a new one takes the next number, so that the constraint finds one added in between."""
 
-    How many lines there are is read with their sum: a new line takes the next number, so that
-    whoever added one in between is found out by the constraint.
-    """
-
-    assignment: Assignment
-    rule: OutcomeRule | None
-    # By the outcome's rule, before anybody approved it.
-    earned: Decimal
-    # Approved as due, with later corrections.
-    approvals: Lines
-    # What the platform pays by itself.
-    base: Decimal
-    # Sent so far, less what was taken back.
-    bonuses: Lines
+    def __init__(
+        self,
+        assignment: Assignment,
+        rules: Mapping[str, OutcomeRule],
+        lines: Mapping[tuple[int, str], Lines],
+    ) -> None:
+        self.assignment, self.rule = assignment, rules.get(assignment.outcome)
+        # By the outcome's rule, before anybody approved it.
+        self.earned = assignment.amount or NOTHING
+        # Approved as due, with later corrections.
+        self.approvals = lines.get((assignment.pk, PayPurpose.DUE), NO_LINES)
+        # What the platform pays by itself.
+        self.base = _base(assignment, rules)
+        # Sent so far, less what was taken back.
+        self.bonuses = lines.get((assignment.pk, PayPurpose.BONUS), NO_LINES)
 
     @property
     def approved(self) -> Decimal | None:
@@ -130,7 +128,6 @@ class Due:
 
     @property
     def hourly_paid(self) -> Decimal | None:
-        """What an hour of paid time is worth."""
         return _per_hour(self.total, self.assignment.paid_ms / HOUR_MS)
 
 
@@ -144,17 +141,7 @@ def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    return [
-        Due(
-            assignment=assignment,
-            rule=rules.get(assignment.outcome),
-            earned=assignment.amount or NOTHING,
-            approvals=ledger.get((assignment.pk, PayPurpose.DUE), NO_LINES),
-            base=_base(assignment, rules),
-            bonuses=ledger.get((assignment.pk, PayPurpose.BONUS), NO_LINES),
-        )
-        for assignment in assignments
-    ]
+    return [Due(assignment, rules, ledger) for assignment in assignments]
 
 
 def due_of(assignment: Assignment) -> Due | None:
@@ -183,7 +170,6 @@ def _base(assignment: Assignment, rules: Mapping[str, OutcomeRule]) -> Decimal:
 
 
 def _status(assignment: Assignment) -> str:
-    """What the platform says, if it says anything."""
     submission = getattr(assignment, "submission", None)
     return submission.status if submission else ""
 
@@ -203,11 +189,11 @@ def totals(all_dues: Collection[Due]) -> dict[str, Any]:
 
 # The most that fits into a line.
 MOST = Decimal(999_999)
-# An id comes with a link, so anybody may have written it: in a file of bonuses one with a comma
-# would name another amount.
+# Anybody may have written an id into a link: in a file of bonuses a comma would name an amount.
 PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
 
 
+NONE_OPEN = "No approved bonus is waiting: there is nothing to send."
 CHANGED = (
     "The payments have changed since this page was shown: somebody else approved, "
     "corrected or sent some. Look at the new list before you go on."
@@ -223,8 +209,7 @@ class OpenBonuses:
     """Approved bonuses that are not sent yet."""
 
     dues: Sequence[Due]
-    # Approved and unsent, but the person's id was erased, or is none that a platform gives out:
-    # nobody can be told to pay them.
+    # Those whose id was erased, or is none that a platform gives out: nobody can pay them.
     nameless: Sequence[Due]
 
     @property
@@ -258,16 +243,8 @@ def approve(
                     for due in dues(study, among=assignment_ids)
                     if not due.is_approved and due.earned > 0
                 ]
-                PaymentLine.objects.bulk_create(
-                    PaymentLine(
-                        assignment=due.assignment,
-                        purpose=PayPurpose.DUE,
-                        amount=due.earned,
-                        author=by,
-                        made_at=at,
-                    )
-                    for due in missing
-                )
+                new = [(due.assignment.pk, 0, due.earned) for due in missing]
+                _add(PayPurpose.DUE, new, at=at, by=by)
                 if missing:
                     record(by, study, ChangeAction.PAY_APPROVED, {}, {"people": len(missing)})
                 return len(missing)
@@ -314,20 +291,19 @@ def write_payout(
     remote_id: str = "",
 ) -> Payout:
     """A line for each open bonus, all or none. A file is written down once the platform has it.
-    Raises Changed, if they are others than those that the digest names, and BadInput if there are
-    none."""
+    Raises Changed, if they are others than the digest names, and BadInput if there are none."""
     state = PayoutState.SENT if way == PayoutWay.FILE else PayoutState.SENDING
     with _unless_changed():
         bonuses = open_bonuses(study)
         if bonuses.digest != digest:
             raise Changed(CHANGED)
         if not bonuses.dues:
-            raise BadInput("No approved bonus is waiting: there is nothing to send.")
+            raise BadInput(NONE_OPEN)
         payout = Payout.objects.create(
             study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
         )
         new = [(due.assignment.pk, due.bonuses[1], due.open) for due in bonuses.dues]
-        _add(payout, new, at=at, by=by)
+        _add(PayPurpose.BONUS, new, at=at, by=by, payout=payout)
         record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
     return payout
 
@@ -346,7 +322,7 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
                 (due.assignment.pk, due.bonuses[1], -sent[due.assignment.pk])
                 for due in dues(payout.study, among=sent)
             ]
-            _add(payout, back, at=at, by=by)
+            _add(PayPurpose.BONUS, back, at=at, by=by, payout=payout)
         if settled:
             record(by, payout.study, ChangeAction.PAY_SENT, {}, {"payout": state})
     payout.refresh_from_db()
@@ -354,13 +330,18 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
 
 
 def _add(
-    payout: Payout, new: Sequence[tuple[int, int, Decimal]], *, at: datetime, by: User | None
+    purpose: PayPurpose,
+    new: Iterable[tuple[int, int, Decimal]],
+    *,
+    at: datetime,
+    by: User | None,
+    payout: Payout | None = None,
 ) -> None:
     """Lines of an assignment, the number of its correction, and an amount."""
     PaymentLine.objects.bulk_create(
         PaymentLine(
             assignment_id=assignment_id,
-            purpose=PayPurpose.BONUS,
+            purpose=purpose,
             correction=correction,
             amount=amount,
             payout=payout,

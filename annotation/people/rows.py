@@ -1,15 +1,11 @@
-"""Everybody in a study, one row each: where they are, how fast, what they earned, what was noticed.
-
-Read in a fixed number of queries, however many people and judgements there are. A flag tells what
-deserves a look: it compares a person with the others on the same task, or states what was seen; it
-decides nothing and changes no score.
-"""
+"""Everybody in a study, one row each: where they are, how fast, what they earned, what was noticed;
+in a fixed number of queries. A flag tells what deserves a look: it compares a person with the
+others on the same task, or states what was seen; it decides nothing and changes no score."""
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from hashlib import sha256
 from statistics import fmean, median
@@ -176,18 +172,27 @@ def _seen(
         yield Flag("platform", f"{SubmissionStatus(status).label} on the platform")
 
 
-@dataclass(frozen=True)
 class Row:
-    assignment: Assignment
-    # Items answered, and all of them.
-    done: int
-    items: int
-    # Paid time so far, and how it compares with the median of those who have finished the same
-    # batch's cell, for as many items.
-    minutes: float
-    pace: float | None
-    pay: Decimal
-    flags: Sequence[Flag]
+    """Paces: by cell the median milliseconds an item took those who completed it."""
+
+    def __init__(
+        self,
+        study: Study,
+        assignment: Assignment,
+        items: int,
+        paces: Mapping[tuple[int, int], float],
+        flags: Sequence[Flag],
+    ) -> None:
+        self.assignment, self.items, self.flags = assignment, items, flags
+        self.done = assignment.step + (assignment.state == WorkState.REVEALED)
+        if assignment.outcome == Outcome.COMPLETED:
+            self.done = items
+        # Paid time so far, and beside the median of those who finished the cell, for as many items.
+        usual = paces.get(_cell(assignment), 0) * self.done
+        self.minutes = assignment.paid_ms / 60_000
+        self.pace = assignment.paid_ms / usual if usual else None
+        so_far, amount = earned(assignment.paid_ms, study.hourly_rate), assignment.amount
+        self.pay = so_far if amount is None else amount
 
     @property
     def needs_a_look(self) -> bool:
@@ -212,7 +217,6 @@ class Row:
 
     @property
     def state(self) -> str:
-        """The outcome, or that there is none yet."""
         return self.assignment.outcome or "working"
 
 
@@ -226,7 +230,7 @@ def rows(study: Study) -> list[Row]:
     items = {one.pk: sum(sizes.get(pk, 0) for pk in one.batch.set_ids) for one in everybody}
     paces = _paces(everybody, items)
     flags = _flags(study, everybody)
-    found = [_row(study, one, items[one.pk], paces, flags[one.pk]) for one in everybody]
+    found = [Row(study, one, items[one.pk], paces, flags[one.pk]) for one in everybody]
     _keep_flagged(found)
     return found
 
@@ -259,29 +263,6 @@ def _paces(
         if assignment.outcome == Outcome.COMPLETED and items[assignment.pk]:
             taken[_cell(assignment)].append(assignment.paid_ms / items[assignment.pk])
     return {cell: median(paces) for cell, paces in taken.items()}
-
-
-def _row(
-    study: Study,
-    assignment: Assignment,
-    items: int,
-    paces: Mapping[tuple[int, int], float],
-    flags: Sequence[Flag],
-) -> Row:
-    done = assignment.step + (assignment.state == WorkState.REVEALED)
-    if assignment.outcome == Outcome.COMPLETED:
-        done = items
-    usual = paces.get(_cell(assignment), 0) * done
-    amount = assignment.amount
-    return Row(
-        assignment=assignment,
-        done=done,
-        items=items,
-        minutes=assignment.paid_ms / 60_000,
-        pace=assignment.paid_ms / usual if usual else None,
-        pay=earned(assignment.paid_ms, study.hourly_rate) if amount is None else amount,
-        flags=flags,
-    )
 
 
 def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag]]:
@@ -389,8 +370,7 @@ def refresh(study: Study, *, most: int | None = None) -> int:
 
 
 def _summaries(positions: Sequence[tuple[int, str, int]]) -> list[WorkSummary]:
-    """Of these assignments, read after where they stood: what came since makes them behind
-    again."""
+    """Of these assignments, read after where they stood: what came since makes them late again."""
     rows: dict[int, list[Any]] = defaultdict(list)
     judgements = Judgement.objects.filter(assignment__in=[pk for pk, *_rest in positions])
     for assignment_id, *row in judgements.order_by().values_list(*_COLUMNS):

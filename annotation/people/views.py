@@ -23,7 +23,7 @@ from annotation.payments.views import CorrectionForm
 from annotation.people.overview import overview
 from annotation.people.rows import NAMES, SORTS, Row, chosen, people_csv, row_of, rows
 from annotation.studies.forms import ReasonForm
-from annotation.studies.monitoring import figures_of
+from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.places import release_place
@@ -41,7 +41,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
     below_rule = [row.assignment for row in everybody if row.is_below_rule]
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
-    figures = figures_of(study, [row.assignment for row in everybody], below_rule, at=now)
+    figures = StudyFigures(study, [row.assignment for row in everybody], below_rule, at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),
         "overview": overview(study, everybody, figures, at=now),
@@ -191,8 +191,7 @@ def _events(assignment: Assignment) -> Iterator[Event]:
 
 
 def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
-    """`scored` only after the end, and for those who may see the gold: S1 in percent at the gold
-    that the study started with."""
+    """`scored` after the end, for whoever may see the gold: S1 in percent at that of the start."""
     given = list(assignment.judgements.select_related("example__task").order_by("step"))
     batch, content = assignment.batch, batch_content(assignment.batch_id)
     items = Item.objects.filter(item_set__in=batch.set_ids)

@@ -1,8 +1,5 @@
-"""What Prolific says of a submission, and what follows from it for the work.
-
-Events come late, twice and in any order. The latest by Prolific's clock counts; what is final here
-stays as it is: an outcome is never changed, finished work is kept.
-"""
+"""What Prolific says of a submission, and what follows from it for the work. Events come late,
+twice and in any order: the latest by Prolific's clock counts, and what is final here stays."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -23,6 +20,8 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, Refusal
 from annotation.payments.ledger import (
+    CHANGED,
+    NONE_OPEN,
     Changed,
     Due,
     dues,
@@ -75,8 +74,7 @@ def is_due_for_poll(connection: ProlificStudy, *, at: datetime) -> bool:
 
 
 def poll(connection: ProlificStudy, *, at: datetime) -> int:
-    """Ask for the status of every submission; returns how many were news. What failed is kept on
-    the connection, and raised."""
+    """Ask for every status; returns how many were news. What failed is kept, and raised."""
     try:
         news = _poll(connection, at)
     except Refusal as refusal:
@@ -112,8 +110,7 @@ def _poll(connection: ProlificStudy, at: datetime) -> int:
 
 
 def _is_news(assignment: Assignment, status: str) -> bool:
-    """The same again is news where it still has to take effect: somebody returned the submission,
-    and came here after that."""
+    """The same again is news where somebody returned the submission and came here after that."""
     submission = getattr(assignment, "submission", None)
     is_left = status == SubmissionStatus.RETURNED and not assignment.outcome
     return submission is None or submission.status != status or is_left
@@ -134,9 +131,8 @@ def approvable(study: Study) -> list[Due]:
 def approve_submissions(
     connection: ProlificStudy, *, at: datetime, by: User | None = None
 ) -> tuple[int, list[str]]:
-    """Approve completed work there, and screen out with pay who was screened out here; nobody is
-    ever rejected. Returns how many, and Prolific's sentences about the others. Safe to run again:
-    Prolific ignores what it has done already."""
+    """Approve completed work there, and screen out with pay who was screened out here; reject
+    nobody. Returns how many, and what Prolific says of the others. Safe to run again."""
     client, done, declined = client_of(connection), 0, []
     for due in approvable(connection.study):
         screened_out = due.assignment.outcome == Outcome.SCREENED_OUT
@@ -164,9 +160,9 @@ def pay_bonuses(
         raise BadInput("The study is not on Prolific yet: make the draft first.")
     bonuses = open_bonuses(connection.study)
     if not bonuses.dues:
-        raise BadInput("No approved bonus is waiting: there is nothing to send.")
+        raise BadInput(NONE_OPEN)
     if bonuses.digest != digest:
-        raise Changed("The payments have changed since this page was shown: look again.")
+        raise Changed(CHANGED)
     lines = "".join(prolific_lines(bonuses.dues)).strip()
     # Set up only: if its answer is lost, nobody is paid.
     remote_id = client.set_up_bonuses(connection.remote_id, lines)

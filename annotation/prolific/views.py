@@ -31,16 +31,17 @@ from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.codes import codes_to_set_up
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 
+_HIDDEN = forms.PasswordInput(attrs={"autocomplete": "off"})
+_SECRET: dict[str, Any] = {"required": False, "max_length": 300, "widget": _HIDDEN}
+
 
 class ConnectionForm(forms.Form):
     """Secrets go in and never come out: empty keeps the present one."""
 
     token = forms.CharField(
         label="API token",
-        required=False,
-        max_length=300,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text="Not shown again. Leave empty to keep the present one.",
+        **_SECRET,
     )
     forget = forms.BooleanField(
         label="Forget the token and the secret: nothing is sent any more", required=False
@@ -55,10 +56,8 @@ class ConnectionForm(forms.Form):
     )
     webhook_secret = forms.CharField(
         label="Secret of the workspace's reports",
-        required=False,
-        max_length=300,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text="Only if the workspace has one already. Not shown again.",
+        **_SECRET,
     )
 
     def __init__(self, *args: Any, connection: ProlificStudy, **kwargs: Any) -> None:

@@ -1,13 +1,9 @@
 """How studies are going: of one study the figures of each batch, for the pages that watch it; of
-every study how far it is, what it cost and what to do next, for the front page.
-
-Read in a fixed number of queries, however many people and studies there are. Simulated annotators
-are counted separately and enter no other figure.
-"""
+every study how far it is, what it cost and what to do next, for the front page. In a fixed number
+of queries; simulated annotators are counted separately and enter no other figure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
@@ -35,85 +31,62 @@ from annotation.work.joining import hour_of
 from annotation.work.qualifying import screen
 
 
-@dataclass(frozen=True)
 class BatchFigures:
-    batch: Batch
-    taken: int
-    kept: int
-    working: int
-    # In the order of Outcome, zeros included.
-    outcomes: dict[str, int]
-    excluded: int
-    simulated: int
-    # From consent to the end, of completed work, in minutes.
-    median_minutes: float | None
-    # What completed work paid per hour of that time; the median.
-    hourly_pay: Decimal | None
-    # Passed, but the rule would drop them given those who have finished since.
-    flagged: tuple[Assignment, ...]
+    """Of a batch's people, of whether each taken place is kept, and of simulated annotators."""
 
-    @property
-    def wanted(self) -> int:
-        return self.batch.wanted
+    def __init__(
+        self,
+        batch: Batch,
+        people: Sequence[Assignment],
+        places: Sequence[bool],
+        flagged: Sequence[Assignment],
+        simulated: int,
+    ) -> None:
+        counts = Counter(assignment.outcome for assignment in people)
+        completed = [
+            (a.amount or Decimal(0), elapsed_hours(a))
+            for a in people
+            if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0
+        ]
+        hourly = [(amount / Decimal(hours)).quantize(CENT) for amount, hours in completed]
+        minutes = [60 * hours for _amount, hours in completed]
+        self.batch, self.wanted, self.simulated = batch, batch.wanted, simulated
+        self.taken, self.kept, self.working = len(places), sum(places), counts[""]
+        # In the order of Outcome, zeros included.
+        self.outcomes = {outcome: counts[outcome] for outcome in Outcome.values}
+        self.excluded = sum(assignment.is_excluded for assignment in people)
+        # From consent to the end, of completed work; and what it paid per hour of that time.
+        self.median_minutes = median(minutes) if completed else None
+        self.hourly_pay = median(hourly).quantize(CENT) if completed else None
+        # Passed, but the rule would drop them given those who have finished since.
+        self.flagged = tuple(flagged)
 
 
 # What became of the consent page in one hour, by people; a flood is seen here.
 Joins = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class StudyFigures:
-    batches: tuple[BatchFigures, ...]
-    # The last day's hours in which anybody came, the latest first.
-    joins: tuple[Joins, ...]
-    declined: int
-    found_full: int
+    """Of people that have been read already, maybe thousands; flagged: whom the rule drops now."""
 
-    @property
-    def wanted(self) -> int:
-        return sum(figures.wanted for figures in self.batches)
-
-    @property
-    def taken(self) -> int:
-        return sum(figures.taken for figures in self.batches)
-
-    @property
-    def kept(self) -> int:
-        return sum(figures.kept for figures in self.batches)
-
-    @property
-    def flagged(self) -> list[Assignment]:
-        return [assignment for figures in self.batches for assignment in figures.flagged]
-
-
-def study_figures(study: Study, *, at: datetime) -> StudyFigures:
-    people = list(people_of(study, "exclusion"))
-    return figures_of(study, people, flagged_by_rule(study, people), at=at)
-
-
-def figures_of(
-    study: Study,
-    people: Iterable[Assignment],
-    flagged: Sequence[Assignment],
-    *,
-    at: datetime,
-) -> StudyFigures:
-    """Of people that a page has read already, and of those whom the rule would drop now: there may
-    be thousands."""
-    by_batch: dict[int, list[Assignment]] = defaultdict(list)
-    for assignment in people:
-        by_batch[assignment.batch_id].append(assignment)
-    everybody = [assignment for group in by_batch.values() for assignment in group]
-    # For each batch, whether each taken place is kept.
-    places: dict[int, list[bool]] = defaultdict(list)
-    taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
-    for batch_id, kept in taken.values_list("batch_id", "kept"):
-        places[batch_id].append(kept)
-    simulated, declined = _others(study)
-    answered = list(study.join_counts.all())
-    return StudyFigures(
-        tuple(
-            _figures(
+    def __init__(
+        self,
+        study: Study,
+        people: Sequence[Assignment],
+        flagged: Sequence[Assignment],
+        *,
+        at: datetime,
+    ) -> None:
+        by_batch: dict[int, list[Assignment]] = defaultdict(list)
+        for assignment in people:
+            by_batch[assignment.batch_id].append(assignment)
+        places: dict[int, list[bool]] = defaultdict(list)
+        taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
+        for batch_id, kept in taken.values_list("batch_id", "kept"):
+            places[batch_id].append(kept)
+        simulated, declined = _others(study)
+        self.batches = [
+            BatchFigures(
                 batch,
                 by_batch[batch.pk],
                 places[batch.pk],
@@ -121,11 +94,23 @@ def figures_of(
                 simulated[batch.pk],
             )
             for batch in _batches(study)
-        ),
-        joins=tuple(_joins(everybody, answered, since=at - timedelta(days=1))),
-        declined=sum(row.count for row in answered if row.answer == JoinAnswer.DECLINED) + declined,
-        found_full=sum(row.count for row in answered if row.answer == JoinAnswer.FULL),
-    )
+        ]
+        self.wanted, self.taken, self.kept = (
+            sum(getattr(one, name) for one in self.batches) for name in ("wanted", "taken", "kept")
+        )
+        self.flagged = [assignment for one in self.batches for assignment in one.flagged]
+        answered = list(study.join_counts.all())
+        counts = Counter[str]({JoinAnswer.DECLINED: declined})
+        for row in answered:
+            counts[row.answer] += row.count
+        self.declined, self.found_full = counts[JoinAnswer.DECLINED], counts[JoinAnswer.FULL]
+        # The last day's hours in which anybody came, the latest first.
+        self.joins = tuple(_joins(people, answered, since=at - timedelta(days=1)))
+
+
+def study_figures(study: Study, *, at: datetime) -> StudyFigures:
+    people = list(people_of(study, "exclusion"))
+    return StudyFigures(study, people, flagged_by_rule(study, people), at=at)
 
 
 def _batches(study: Study) -> Iterable[Batch]:
@@ -147,8 +132,7 @@ def _joins(
 
 
 def people_of(study: Study, *related: str) -> Iterator[Assignment]:
-    """Who declined has not worked. All with the same few batches: read with each, they would take
-    most of the time."""
+    """Who declined has not worked. The few batches, read with each, would take most of the time."""
     batches = {batch.pk: batch for batch in _batches(study)}
     people = Assignment.objects.of_people().filter(study=study).exclude(outcome=JoinAnswer.DECLINED)
     for assignment in people.select_related("annotator__channel", *related).order_by("id"):
@@ -167,34 +151,6 @@ def _others(study: Study) -> tuple[Counter[int], int]:
         elif outcome == JoinAnswer.DECLINED:
             declined += count
     return simulated, declined
-
-
-def _figures(
-    batch: Batch,
-    people: Sequence[Assignment],
-    places: Sequence[bool],
-    flagged: Sequence[Assignment],
-    simulated: int,
-) -> BatchFigures:
-    counts = Counter(assignment.outcome for assignment in people)
-    completed = [
-        (a.amount or Decimal(0), elapsed_hours(a))
-        for a in people
-        if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0
-    ]
-    hourly = [(amount / Decimal(hours)).quantize(CENT) for amount, hours in completed]
-    return BatchFigures(
-        batch=batch,
-        taken=len(places),
-        kept=sum(places),
-        working=counts[""],
-        outcomes={outcome: counts[outcome] for outcome in Outcome.values},
-        excluded=sum(assignment.is_excluded for assignment in people),
-        simulated=simulated,
-        median_minutes=median(60 * hours for _amount, hours in completed) if completed else None,
-        hourly_pay=median(hourly).quantize(CENT) if completed else None,
-        flagged=tuple(flagged),
-    )
 
 
 def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> list[Assignment]:
