@@ -25,7 +25,7 @@ from annotation.models import (
     Study,
 )
 from annotation.models.errors import Refusal
-from annotation.studies.forms import offer_pools
+from annotation.studies.forms import offer
 from annotation.studies.lifecycle import NO_REASON
 
 # Anyone who did the training is paid for it, whatever the result.
@@ -240,7 +240,7 @@ class InviteForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer_pools(self, study)
+        offer(self, "pool", study.pools.all())
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

@@ -59,17 +59,17 @@ def select_shots(
     shots: Collection[int],
     chains: Collection[int | None] | None = None,
 ) -> list[Batch]:
-    """Those with one of these numbers of shots, and in one of these chains if any are chosen.
-
-    A zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
-    the chains, None stands for the shot sets that nest in none.
+    """Those with one of these numbers of shots, and in one of these chains if any are chosen; None
+    stands for the shot sets that nest in none. Zero-shot batches and episodes belong to no chain.
     """
-
-    def is_in_chain(batch: Batch) -> bool:
-        is_free = batch.training_set is None or batch.test_set.episode is not None
-        return chains is None or is_free or batch.chain in chains
-
-    return [batch for batch in among if shots_of(batch) in shots and is_in_chain(batch)]
+    fitting = [batch for batch in among if shots_of(batch) in shots]
+    if chains is None:
+        return fitting
+    return [
+        batch
+        for batch in fitting
+        if batch.training_set is None or batch.test_set.episode is not None or batch.chain in chains
+    ]
 
 
 def make_batches(
@@ -81,10 +81,8 @@ def make_batches(
     wanted: int,
     by: User | None = None,
 ) -> list[Batch]:
-    """Add the batches of tasks × shots × chains; 0 shots is zero-shot, no chains means all.
-
-    Existing batches are left alone. Returns the new ones.
-    """
+    """Add the batches of tasks × shots × chains that the study lacks, and return these; 0 shots is
+    zero-shot, no chains means all."""
     possible = [batch for task in tasks for batch in possible_batches(task)]
     return add_batches(study, select_shots(possible, shots, chains), wanted=wanted, by=by)
 
@@ -219,8 +217,7 @@ def cut_into_parts(
     test_set: ItemSet, contexts: int, viewers: int, *, seed: int = 0
 ) -> list[ItemSet]:
     """One part for each person, of this many contexts with all their questions, each context in so
-    many of them. Repeating it gives the same parts. Raises BadInput where they would not hang
-    together."""
+    many parts; always the same ones. Raises BadInput where they would not hang together."""
     items = list(test_set.items.select_related("example").order_by("position"))
     by_context: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -270,9 +267,8 @@ def draft_study(
     platform_fee: Decimal = Decimal(0),
     owner: User | None = None,
 ) -> Study:
-    """A study with so many annotators on so many items, in so many batches with these shots. Items
-    count contexts, as the statistics do. Raises BadInput if the task has fewer such sets, or the
-    short name is taken."""
+    """So many annotators on so many items, which count contexts, in so many batches with these
+    shots. Raises BadInput if the task has fewer such sets, or the short name is taken."""
     _check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
 from annotation.kinds import answer_kind, in_full
 from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task, new_token
@@ -78,13 +79,13 @@ class ReasonForm(forms.Form):
     )
 
 
-def offer_pools(form: forms.Form, study: Study) -> None:
-    """A form's pools; without the field where the study has none."""
-    field = form.fields["pool"]
+def offer(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
+    """Rows for a form's field of this name, which goes where there are none."""
+    field = form.fields[name]
     assert isinstance(field, forms.ModelChoiceField)
-    field.queryset = study.pools.all()
-    if not field.queryset.exists():
-        del form.fields["pool"]
+    field.queryset = rows
+    if not rows.exists():
+        del form.fields[name]
 
 
 def cell_key(task: Task, shots: int) -> str:
@@ -163,8 +164,8 @@ class BuilderForm(forms.Form):
         self._of_episodes = [batch for batch in possible if batch.test_set.episode is not None]
         self._offer_grid()
         self._offer_episodes()
-        self._offer_checks(study)
-        offer_pools(self, study)
+        offer(self, "checks", possible_checks(study).select_related("task__benchmark"))
+        offer(self, "pool", study.pools.all())
         self._pools = list(study.pools.all())
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
@@ -193,13 +194,6 @@ class BuilderForm(forms.Form):
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
 
-    def _offer_checks(self, study: Study) -> None:
-        checks = self.fields["checks"]
-        assert isinstance(checks, forms.ModelChoiceField)
-        checks.queryset = possible_checks(study).select_related("task__benchmark")
-        if not checks.queryset.exists():
-            del self.fields["checks"]
-
     def grid(self) -> list[tuple[Task, list[tuple[str, int, bool]]]]:
         """Each task with a tick for each number of shots that it has: key, shots, whether set."""
         ticked = self["cells"].value() or []
@@ -209,7 +203,6 @@ class BuilderForm(forms.Form):
         ]
 
     def _key(self, task: Task, shots: int) -> str:
-        """Empty where the task has no such sets."""
         key = cell_key(task, shots)
         return key if key in self._offered else ""
 

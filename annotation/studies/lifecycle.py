@@ -23,32 +23,14 @@ from scoring.core.s1 import SCORER_VERSION
 
 # The rules that a started study keeps, beside its checksums.
 FROZEN_FIELDS = (
-    "consent_text",
-    "hourly_rate",
-    "currency",
-    "min_training_score",
-    "max_drop",
-    "drop_unit",
-    "drop_group_size",
-    "min_check_score",
-    "known_people",
-    "question",
-    "named_systems",
-    "margin",
-    "margin_reason",
+    *("consent_text", "hourly_rate", "currency"),
+    *("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score"),
+    *("known_people", "question", "named_systems", "margin", "margin_reason"),
     "unanswerable_reason",
-    "lease_minutes",
-    "expire_hours",
-    "idle_after_s",
-    "item_cap_s",
-    "reading_cap_s",
-    "reveal_cap_s",
-    "shuffle_by",
-    "shuffle_options",
-    "seed",
+    *("lease_minutes", "expire_hours", "idle_after_s"),
+    *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
+    *("shuffle_by", "shuffle_options", "seed"),
 )
-
-
 # So many items are named in a sentence.
 MOST_NAMED = 5
 NO_REASON = "The margin has no reason: write one in a sentence."
@@ -101,7 +83,6 @@ def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str
 
 
 def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], float]]:
-    """By task, where there are any."""
     sets: dict[Task, set[int]] = defaultdict(set)
     for batch in batches:
         sets[batch.task].add(batch.test_set_id)
@@ -146,8 +127,7 @@ def resume_study(study: Study, *, by: User | None = None) -> None:
 
 def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     """No more joins. Unfinished work ends as expired, with the page that is before somebody: it may
-    be sent for an item's cap, and then `expire_idle` ends it. What was done is paid.
-    """
+    be sent for an item's cap, and then `expire_idle` ends it. What was done is paid."""
     with transaction.atomic():
         closed = (
             Study.objects.filter(pk=study.pk)
