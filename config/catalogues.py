@@ -1,5 +1,4 @@
-"""Compiles the catalogues of translations where an installation is set up: the repository keeps
-their sources alone."""
+"""Compiles the translations of an installation: the repository keeps their sources alone."""
 
 from pathlib import Path
 

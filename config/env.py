@@ -75,8 +75,7 @@ def folder(name: str, default: Path) -> Path:
 
 
 def kept_secret(path: Path, *, length: int = 48, first: str = "") -> str:
-    """The secret kept in a file: at the first call this one or random bytes, then always the
-    same."""
+    """The secret kept in a file: at the first call this one or random bytes, then that again."""
     if not path.exists():
         _write_once(path, first or secrets.token_urlsafe(length))
     return path.read_text().strip()

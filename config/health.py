@@ -1,9 +1,6 @@
 """Whether this installation can serve, asked by load balancers and by people; and metrics for
-Prometheus: how long requests take, and what the database holds.
-
-What is counted in the database is the same whichever process is asked; the times of requests are
-each process's own, in files that the processes of one machine share.
-"""
+Prometheus: what the database holds, whichever process is asked, and how long requests take, in
+files that the processes of one machine share."""
 
 import hmac
 import os

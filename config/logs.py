@@ -1,7 +1,5 @@
-"""What a log line may say: never who an annotator is, what they answered, or gold.
-
-A request is logged by the name of its address, since addresses hold personal links.
-"""
+"""What a log line may say: never who an annotator is, what they answered, or gold. A request is
+logged by the name of its address, since addresses hold personal links."""
 
 import json
 import logging
@@ -9,6 +7,7 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from traceback import walk_tb
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -21,7 +20,6 @@ MOST_WAITING = 100
 
 
 def discreet(text: str) -> str:
-    """It without the values of a refused row."""
     return ROW_VALUES.sub(r"\1: (left out)", text)
 
 
@@ -73,9 +71,8 @@ def told_of(record: logging.LogRecord) -> dict[str, object]:
     if record.exc_info and record.exc_info[1] is not None:
         error = record.exc_info[1]
         kind = type(error).__name__
-        place = error.__traceback__
-        while place is not None:
-            file, line, place = place.tb_frame.f_code.co_filename, place.tb_lineno, place.tb_next
+        for place, number in walk_tb(error.__traceback__):
+            file, line = place.f_code.co_filename, number
     return {
         "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
         "logger": record.name,

@@ -39,8 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 def watch(get_response: Handler) -> Handler:
-    """Every request is timed and logged, by the name of its address: the address itself may hold a
-    personal link."""
+    """Every request is timed and logged, by the name of its address, which may hold a link."""
 
     def watched(request: HttpRequest) -> HttpResponseBase:
         began = time.monotonic()
@@ -109,8 +108,7 @@ GUESSES = "failed_sign_ins_per_address"
 
 
 def slow_guessing(get_response: Handler) -> Handler:
-    """Whoever guesses passwords or tokens is slowed by address, whichever names they try;
-    django-axes locks one name out."""
+    """Who guesses passwords or tokens is slowed by address; django-axes locks one name out."""
 
     def guarded(request: HttpRequest) -> HttpResponseBase:
         signs_in = request.method == "POST" and request.path == reverse("admin:login")
@@ -141,8 +139,7 @@ def _wait(request: HttpRequest, seconds: int) -> HttpResponse:
 
 
 def refuse_nul(get_response: Handler) -> Handler:
-    """NUL stands in no name, token or text, and PostgreSQL refuses it: so it is refused at the
-    door."""
+    """NUL stands in no name, token or text; PostgreSQL refuses it, and so does the door."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if "\0" in request.path:

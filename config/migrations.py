@@ -1,8 +1,5 @@
-"""What the migrations know of the models, and which databases they can go on with.
-
-They know the tables, and not the words of their fields: no database holds what a field is called
-or explained by, so rewording one needs no migration.
-"""
+"""What the migrations know of the models, and which databases they can go on with. They know no
+words of fields: no database holds what one is called, so rewording one needs no migration."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -40,10 +37,8 @@ def _forget_words(model: ModelState) -> None:
 
 
 def in_todays_names(applied: Iterable[Key]) -> set[Key]:
-    """What was applied, each chain of former migrations as the one that takes its place.
-
-    Raises BadInput where a chain was left before its end.
-    """
+    """What was applied, each chain of former migrations as the one that takes its place. Raises
+    BadInput where a chain was left before its end."""
     known = set(applied)
     for key, migration in MigrationLoader(None).replacements.items():
         former = set(migration.replaces)

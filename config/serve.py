@@ -1,5 +1,4 @@
-"""What `make run` does once the requirements are installed: prepares the data, serves, starts
-again what died, ends."""
+"""What `make run` does: prepares the data, serves, starts again what died, ends."""
 
 import ctypes
 import os
@@ -152,8 +151,7 @@ def worker(name: str) -> list[str]:
 
 
 def stand_apart() -> None:
-    """Shielded from the terminal's Ctrl-C, which would reach a process twice; does not outlive
-    us."""
+    """Shielded from the terminal's Ctrl-C, which would come twice; does not outlive us."""
     os.setpgrp()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,10 +1,6 @@
 """How a study stands at a glance: a grid of task × shots, what it costs, when it will be full, and
-what deserves a look.
-
-Many joins within minutes, far above the usual pace, are among that: on an open link one script can
-do it. A class that begins together looks the same, so this decides nothing. No address is stored,
-so nobody can tell from where they came.
-"""
+what deserves a look. Many joins within minutes are among that: on an open link one script can do
+it. A class that begins together looks the same, so this decides nothing; no address is stored."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict

@@ -20,8 +20,7 @@ from annotation.studies.lifecycle import start_study
 NAME = "demo"
 SLUG = "demonstration"
 BENCHMARK = Path(demo.__file__).parent / "benchmark"
-# What a rule and a small model really answered to it; `make demonstration-runs` makes the model's
-# anew.
+# What a rule and a small model really answered; `make demonstration-runs` makes the model's anew.
 RULED = Path(demo.__file__).parent / "word_overlap.jsonl"
 TUNED = Path(demo.__file__).parent / "small_t5.jsonl"
 RUNS = (RULED, TUNED)

@@ -1,8 +1,5 @@
 """Rehearsals: simulated annotators play a copy of a study before anybody is paid for the real one.
-
-A rehearsal is marked when it is made. It is the one kind of study whose judgements the database
-lets go, and it is thrown away whole.
-"""
+It is marked when it is made: the one kind of study whose judgements the database lets go, whole."""
 
 from collections import Counter
 from dataclasses import asdict

@@ -16,12 +16,7 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import FrozenExample, TaskContent, batch_content
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Visit, join, person
-from annotation.work.judging import (
-    begin,
-    current_example,
-    leave_reveal,
-    submit_answer,
-)
+from annotation.work.judging import begin, current_example, leave_reveal, submit_answer
 from annotation.work.places import open_places
 
 PERSONAL_SD = 0.35
@@ -34,8 +29,7 @@ WEAK_SKILL = 0.35
 
 @dataclass(frozen=True)
 class Crowd:
-    """Whom a simulation lets in: the usual skill, the share of weak ones, and the share of those
-    who stop somewhere on the way."""
+    """Whom a simulation lets in: the usual skill, and the shares of weak ones and of leavers."""
 
     skill: float
     weak: float = 0.0
@@ -59,10 +53,6 @@ class SimulatedPerson:
     number: int
     skill: float
 
-    def ability(self) -> float:
-        chance = Random(f"person:{self.seed}:{self.number}")
-        return log(self.skill / (1 - self.skill)) + chance.gauss(0, PERSONAL_SD)
-
     def answer(
         self,
         example: FrozenExample,
@@ -71,9 +61,11 @@ class SimulatedPerson:
         *,
         examples_seen: int,
     ) -> tuple[Form, float]:
+        person = Random(f"person:{self.seed}:{self.number}")
         chance = Random(f"answer:{self.seed}:{self.number}:{example.pk}")
+        ability = log(self.skill / (1 - self.skill)) + person.gauss(0, PERSONAL_SD)
         gain = GAIN_PER_DOUBLING * log2(1 + examples_seen)
-        logit = self.ability() + gain - difficulty(self.seed, example.pk)
+        logit = ability + gain - difficulty(self.seed, example.pk)
         knows = chance.random() < 1 / (1 + exp(-logit))
         seconds = chance.uniform(*SECONDS_PER_ANSWER)
         kind = answer_kind(content.kind)
@@ -103,13 +95,10 @@ def simulate_study(
     progress: Callable[[Assignment], None] | None = None,
     pace: Pace = BESIDE_PEOPLE,
 ) -> list[Assignment]:
-    """Let simulated annotators fill every batch of an open study.
-
-    Each is a new person, numbered throughout the study, so that the same seed on the same study
-    gives the same answers. If run again, fills only what is still empty, and first ends what an
-    interrupted run with the same seed has begun. `weak` and `dropout` are the shares of people who
-    can't do the task, and who stop on the way; others then take their places.
-    """
+    """Let simulated annotators fill every batch of an open study, each a new person by number, so
+    that a seed gives the same answers. If run again, fills only what is empty, and first ends what
+    an interrupted run with the same seed has begun. `weak` and `dropout` are the shares of people
+    who can't do the task, and who stop on the way; others then take their places."""
     if not 0 < skill < 1:
         raise Refusal("The skill is a share of right answers between 0 and 1, such as 0.85.")
     if not study.is_open:

@@ -64,8 +64,7 @@ def study_advice(study: Study) -> list[str]:
 
 
 def design_advice(study: Study, batches: Sequence[Batch], *, host: str = "") -> list[str]:
-    """What makes a figure weak, or the recruiting fail, before money is spent. `host` is where
-    annotators would open the pages."""
+    """What makes figures weak, or recruiting fail. `host`: where annotators open the pages."""
     return [*_of_cells(batches), *_of_pay(study), *_of_reach(study, host)]
 
 

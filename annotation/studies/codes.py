@@ -1,6 +1,5 @@
-"""Completion codes and rules of outcomes: one for every outcome and for a full study; no code is
-guessable. And what a researcher sees of them before the start, with what to do about each on the
-channel."""
+"""Completion codes and rules of outcomes, one for each and for a full study, none guessable; and
+what a researcher sees of them before the start, with what to do about each on the channel."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -44,8 +43,8 @@ def rules_of(study: Study) -> dict[str, str]:
 
 
 def log_rules(study: Study, before: Rules, *, by: User | None) -> None:
-    """What became of rules since `before`, if anything. A code is worth money: of one the log says
-    only that it is another."""
+    """What became of rules since `before`. A code is worth money: the log says only that it is
+    another."""
     after = rules_of(study)
     changed = [name for name in after if after[name] != before.get(name)]
     if changed:
@@ -77,8 +76,7 @@ def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None
 
 
 def codes_to_set_up(study: Study) -> list[dict[str, Any]]:
-    """Each outcome, its code, what the channel shall do with it, and what is paid: of it, what the
-    channel pays by itself."""
+    """Each outcome, its code, what the channel shall do, and what is paid, in all and by itself."""
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
     return [
         {
@@ -106,7 +104,6 @@ def facts_to_read(study: Study) -> Facts:
 
 
 def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:
-    """To paste: one line for each code, with tabs between its parts."""
     return "\n".join(f"{code['code']}\t{code['outcome']}\t{code['action']}" for code in codes)
 
 

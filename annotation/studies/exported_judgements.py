@@ -177,10 +177,8 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
 
 
 def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
-    """The rows without their checksums, read from the database a piece at a time.
-
-    No cursor stays open between pieces: on SQLite nothing could be written past it meanwhile.
-    """
+    """The rows without their checksums, read a piece at a time: on SQLite nothing could be written
+    past a cursor that stays open."""
     stored = {one.key: one.source or one.key for one in COLUMNS if one.key not in DERIVED}
     names = [*stored, *_HIDDEN]
     values = Judgement.objects.order_by(
@@ -213,7 +211,6 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
 
 
 def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
-    """Of a few assignments at a time, in their order."""
     assignments = list(chosen.order_by("batch_id", "pk").values_list("pk", flat=True))
     for start in range(0, len(assignments), ASSIGNMENTS_AT_ONCE):
         some = assignments[start : start + ASSIGNMENTS_AT_ONCE]
@@ -241,8 +238,7 @@ def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
-    """Of rows by the keys of the columns. Lists are JSON in their cell, so that no answer can pass
-    for a formula."""
+    """Of rows by the columns' keys. Lists are JSON, so that no answer can pass for a formula."""
     yield csv_line(one.key for one in columns)
     for row in rows:
         yield csv_line([_cell(one, row[one.key]) for one in columns])

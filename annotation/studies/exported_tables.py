@@ -1,8 +1,5 @@
-"""What leaves a study as CSV: its tables, and beside each a dictionary of its columns.
-
-People stand under pseudonyms. Their external ids leave by a table of their own, which only owners
-get, and which leaves a line in the log. Rows are read a piece at a time.
-"""
+"""What leaves a study as CSV: its tables, and beside each a dictionary of its columns. People stand
+under pseudonyms; their ids leave by a table of their own, for owners, with a line in the log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,6 +1,5 @@
-"""The people of a study: invited by a list of them; excluded, which is a researcher's mark on ended
-work (outcome, code and pay stay as they are); and erased. Then whatever names them is deleted; the
-keyed hash stays, so that nobody works twice."""
+"""The people of a study: invited by a list; excluded, a mark on ended work (outcome, code and pay
+stay); and erased, with all that names them but the keyed hash, so that nobody works twice."""
 
 import csv
 import io
@@ -40,11 +39,8 @@ LONGEST_ID = 200
 
 
 def read_people(text: str) -> list[str]:
-    """The ids in the first column of a CSV text, each once, in order.
-
-    A heading in the first line, such as `id` or `email`, is skipped. Raises BadInput with the line
-    that cannot be used.
-    """
+    """The ids in the first column of a CSV text, each once, in order; without a heading such as
+    `id` or `email`. Raises BadInput with the line that cannot be used."""
     people: dict[str, None] = {}
     for line, person in _first_column(text):
         if not person or (not people and person.lower() in HEADINGS):
@@ -58,8 +54,7 @@ def read_people(text: str) -> list[str]:
 
 
 def invite(study: Study, people: Sequence[str], *, pool: Pool | None = None) -> list[Invitation]:
-    """An invitation for each of these people, to a pool where the study has some; those who have
-    one keep it, and its link."""
+    """For each of these people, to a pool if any; who has an invitation keeps it, and its link."""
     if study.state == StudyState.CLOSED:
         raise BadInput("This study is closed: nobody can be invited any more.")
     _check_erased(study, people)
@@ -112,10 +107,8 @@ class CannotLift(Refusal):
 
 
 def exclude(assignment: Assignment, *, reason: str, author: User | None = None) -> Exclusion:
-    """Mark an assignment that has ended; its place opens again unless the study is closed.
-
-    If excluded twice, the first mark and its reason stand.
-    """
+    """Mark an assignment that has ended; its place opens again unless the study is closed. Of two
+    marks the first stands, with its reason."""
     if not reason.strip():
         raise BadInput("An exclusion needs a reason: give one.")
     if not assignment.outcome:
@@ -137,11 +130,8 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
 
 
 def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
-    """Remove the mark.
-
-    Only if that keeps the batch exact: completed work needs the place that it still holds, or an
-    empty one. Nobody at work loses a place to this.
-    """
+    """Remove the mark, if that keeps the batch exact: completed work needs the place that it still
+    holds, or an empty one. Nobody at work loses a place to this."""
     with transaction.atomic():
         lifted, _rows = Exclusion.objects.filter(assignment=assignment).delete()
         if lifted:
@@ -174,12 +164,9 @@ def _has_place_again(assignment: Assignment) -> bool:
 
 @transaction.atomic
 def erase_annotator(annotator: Annotator, *, at: datetime, by: User | None = None) -> None:
-    """Forget who an annotator is: external id, submission ids, browsers, invitations, and what
-    they wrote in their own words.
-
-    Unfinished work ends as withdrawn and is paid for what was done. Judgements stay under
-    the pseudonym. Safe to run twice.
-    """
+    """Forget who an annotator is: external id, submission ids, browsers, invitations, and what they
+    wrote in their own words. Unfinished work ends as withdrawn and is paid for what was done;
+    judgements stay under the pseudonym. Safe to run twice."""
     for assignment in Assignment.objects.open().filter(annotator=annotator):
         withdraw(assignment, at=at)
     if annotator.external_id:

@@ -117,8 +117,7 @@ def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
 
 
 def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
-    """What each rule comes to, a training without one as well, and the cells to which it
-    applies."""
+    """What each rule, and a training without one, comes to, and the cells to which it applies."""
     rules, cells = _rules(study), defaultdict[ScreeningRule, dict[str, None]](dict)
     for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
         for part, rule in rules[batch.pk].items():

@@ -102,8 +102,7 @@ def study_page(
 
 
 def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
-    """What every page of a study hands its template: the study, the reader's rights, the tabs, and
-    the pages that change its state."""
+    """What every page of a study hands its template, for its frame."""
     return {
         "study": study,
         "rights": rights_in(user, study),
@@ -118,8 +117,7 @@ def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
 
 
 def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
-    """How the state of one that has started can be changed, by whoever may: what that is called,
-    and its page."""
+    """How whoever may can change the state of one that has started: what it is called, its page."""
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
         return []
     labels = {

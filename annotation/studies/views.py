@@ -1,5 +1,4 @@
-"""The researcher's pages of a study outside the admin: trying it out, starting it, and what leaves
-it."""
+"""The researcher's pages of a study outside the admin: trying it out, its start, its exports."""
 
 import secrets
 from collections.abc import Iterable, Iterator

@@ -1,17 +1,15 @@
-"""The file of a backup: a zip with what it holds, the identity key, and a file for each table; its
-rows are lines of text, the same from SQLite and from PostgreSQL. It is written while people work:
-what the database held at one moment."""
+"""The file of a backup, of one moment while people work: a zip with what it holds, the identity
+key, and a file for each table, whose rows are the same text from SQLite and from PostgreSQL."""
 
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -65,11 +63,9 @@ class Manifest:
         return json.dumps(asdict(self), indent=1) + "\n"
 
 
-class Backup:
-    """An opened backup, read through once: whoever gets one gets what was backed up.
-
-    Raises BadInput for a file that is no backup, or not whole.
-    """
+class Backup(AbstractContextManager["Backup"]):
+    """An opened backup, read through once: whoever gets one gets what was backed up. Raises
+    BadInput for a file that is no backup, or not whole."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -83,15 +79,7 @@ class Backup:
             raise BadInput(f"{file} is no backup made by `manage.py backup`.") from problem
         self._check()
 
-    def __enter__(self) -> "Backup":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._zip.close()
 
     def lines(self, held: Held) -> Iterator[bytes]:
@@ -162,8 +150,7 @@ def lines_of(table: Table, using: str) -> Iterator[bytes]:
 
 
 def content_of(lines: Iterable[bytes]) -> tuple[int, str]:
-    """How many rows there are, and a checksum that does not depend on their order, in which two
-    databases may differ."""
+    """How many rows there are, and a checksum whatever their order, in which databases differ."""
     rows = total = 0
     for line in lines:
         rows += 1
@@ -211,11 +198,8 @@ SNAPSHOT = "snapshot"
 
 
 def write_backup(file: Path) -> Manifest:
-    """Back up the database to a new file, and read it back.
-
-    Raises BadInput where the file is there already or can't be written, and where the database
-    waits for a migration.
-    """
+    """Back up the database to a new file, and read it back. Raises BadInput where the file is there
+    already or can't be written, and where the database waits for a migration."""
     if file.exists():
         raise BadInput(f"{file} is there already: name a new file.")
     executor = MigrationExecutor(connections["default"])

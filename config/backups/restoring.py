@@ -26,11 +26,9 @@ EMBEDDED = "baseliner.sqlite3"
 
 
 def restore_backup(backup: Backup) -> None:
-    """Fill the new database, compare what it holds with the backup, and migrate it to this version.
-
-    Raises BadInput, before anything is written, where the database is not new, the identity key is
-    another one, or the backup was made by a newer version or by one that can't be gone on from.
-    """
+    """Fill the new database, compare what it holds with the backup, and migrate it. Before anything
+    is written raises BadInput where the database is not new, the identity key is another one, or
+    the backup is of a newer version or one that can't be gone on from."""
     if connection.introspection.table_names():
         raise BadInput(
             "The database holds something already, and a backup is restored into a new one: set "
@@ -103,8 +101,7 @@ def _fill(then: Apps, backup: Backup) -> None:
 
 @contextmanager
 def triggers_lifted() -> Iterator[None]:
-    """The triggers guard what was there before; what a backup brings was let through by them
-    once."""
+    """The triggers guard what was there before; they let through once what a backup brings."""
     lift = {"sqlite": _lift_on_sqlite, "postgresql": _lift_on_postgres}[connection.vendor]
     make_again = lift()
     yield

@@ -227,7 +227,6 @@ def _lead(token: Token, name: str, root: str) -> None:
 
 
 def resolved(name: str, target: str) -> str:
-    """A relative link of a page, from docs/ on."""
     return normpath(join(dirname(name), target))
 
 

@@ -4,11 +4,10 @@ Its own way to wait for the write lock is to sleep, longer and longer, and to lo
 lies free meanwhile, and whoever has waited longest comes last. Here a process's threads queue for
 it, and the first of them looks every millisecond.
 
-And no garbage is collected while the lock is held. Python's collector frees what it finds in
-whichever thread happens to run it, other threads' cursors among it: one that was refused the lock
-lies in its own traceback until then. SQLite frees a cursor only once its connection is at rest. If
-that connection waits for the lock which this thread holds, neither goes on, and nobody else can
-write, until the other gives up; and it is asked again at once.
+And no garbage is collected while the lock is held. The collector frees other threads' cursors too
+(one that was refused the lock lies in its own traceback until then), and SQLite frees a cursor only
+once its connection is at rest. If that one waits for the lock which this thread holds, neither goes
+on, and nobody else can write, until the other gives up; and it is asked again at once.
 """
 
 import gc
