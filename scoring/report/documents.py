@@ -1,7 +1,7 @@
 """A report as text or LaTeX: the methods section and the reporting sheet, which is a table too."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from textwrap import fill
 
@@ -10,7 +10,6 @@ from django.utils import translation
 from annotation.jobs import files, queue
 from annotation.models import Job, Study
 from scoring.cells.scope import ordered
-from scoring.comparison.comparison import Comparison
 from scoring.report.facts import Facts
 from scoring.report.methods import (
     PAY,
@@ -37,19 +36,21 @@ BY_RESEARCHER = "[for the researcher to answer]"
 ADDS = "[the researcher adds to this]"
 
 
-@dataclass(frozen=True)
 class Report:
-    study: Study
-    sections: tuple[Section, ...]
-    topics: tuple[Topic, ...]
-    # Agreement is given once the study's analysis has been computed.
-    lacks_agreement: bool = False
-    is_rehearsal: bool = False
-    comparison: Comparison | None = None
+    """Without pay for whoever may not see what anybody is paid; `with_agreement` as in `Facts`."""
 
-    @property
-    def marked_title(self) -> str:
-        return f"{self.study.title}{REHEARSAL}" if self.is_rehearsal else self.study.title
+    def __init__(
+        self, study: Study, *, with_pay: bool = True, with_agreement: bool = False
+    ) -> None:
+        facts = Facts(study, with_agreement=with_agreement)
+        self.study, self.is_rehearsal = study, facts.is_rehearsal
+        self.marked_title = f"{study.title}{REHEARSAL * facts.is_rehearsal}"
+        sections = [one for one in methods(facts) if with_pay or one.title != PAY]
+        self.sections = [_marked(one) for one in sections] if facts.is_rehearsal else sections
+        self.topics = [one for one in sheet(facts) if with_pay or one.name != PAY]
+        # Agreement is given once the study's analysis has been computed.
+        self.lacks_agreement = facts.results.lacks_agreement
+        self.comparison = facts.results.comparison
 
     @property
     def groups(self) -> list[tuple[str, list[Topic]]]:
@@ -57,25 +58,6 @@ class Report:
 
     def count(self, source: Source) -> int:
         return sum(topic.source == source for topic in self.topics)
-
-
-def report_on(study: Study, *, with_pay: bool = True, with_agreement: bool = False) -> Report:
-    """Without pay for whoever may not see what anybody is paid; `with_agreement` as in `Facts`."""
-    facts = Facts(study, with_agreement=with_agreement)
-    sections, topics = methods(facts), sheet(facts)
-    if not with_pay:
-        sections = [section for section in sections if section.title != PAY]
-        topics = [topic for topic in topics if topic.name != PAY]
-    if facts.is_rehearsal:
-        sections = [_marked(section) for section in sections]
-    return Report(
-        study,
-        tuple(sections),
-        tuple(topics),
-        lacks_agreement=facts.results.lacks_agreement,
-        is_rehearsal=facts.is_rehearsal,
-        comparison=facts.results.comparison,
-    )
 
 
 def _marked(section: Section) -> Section:
@@ -126,7 +108,6 @@ COLUMNS = (
 
 
 def topics_table(report: Report) -> Table:
-    """The reporting sheet as a table."""
     lines = lines_of(records_of(COLUMNS, report.topics))
     note = f"Topics, in other words, from {REFERENCE}"
     return Table("sheet", f"Reporting sheet: {report.marked_title}", note, COLUMNS, lines)
@@ -142,7 +123,7 @@ FILES["text"] = ("text/plain; charset=utf-8", "txt")
 
 def export_report(study: Study, part: str, form: str, *, with_pay: bool) -> bytes:
     with translation.override("en"):  # as all documents
-        report = report_on(study, with_pay=with_pay)
+        report = Report(study, with_pay=with_pay)
         if form in FORMATS:
             return FORMATS[form](report, [part]).encode()
         return documents.FORMATS[form].write([topics_table(report)])

@@ -247,7 +247,6 @@ class Design:
 
     @property
     def normalised(self) -> Iterator[tuple[list[Task], str]]:
-        """The tasks of each normalisation, and its words."""
         tasks = [task.task for task in self.tasks]
         for how in dict.fromkeys(task.normalisation for task in tasks):
             name, _, tolerance = how.partition(TOLERANCE)
@@ -266,7 +265,6 @@ class Design:
 
     @property
     def without_floor(self) -> dict[str, list[str]]:
-        """The cells without a floor, by the reason why."""
         names = {facts.task.pk: facts.name for facts in self.tasks}
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self._batches:

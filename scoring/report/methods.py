@@ -1,10 +1,6 @@
 """The words of a report, its templates filled with the facts of a study: the methods section, and
-the reporting sheet, where what a reader of a human baseline asks is answered from the study's rows
-or left to the researcher.
-
-The topics follow the checklist of Wei et al. 2025 (REFERENCE), in our own words (sheet.txt); its
-text is not ours to copy.
-"""
+the reporting sheet, where what readers ask is answered from the study's rows or left to the
+researcher. Its topics follow Wei et al. 2025 (REFERENCE) in our own words, not theirs to copy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,7 +47,6 @@ def latex_section(section: Section) -> str:
 
 
 def methods(facts: Facts) -> list[Section]:
-    """The methods section: what the study's rows say, and no more."""
     context = told(facts)
     written = [
         Section(title, tuple(paragraphs("methods", title, context)), _table(title, facts))
@@ -74,7 +69,6 @@ def _table(title: str, facts: Facts) -> Table | None:
 
 
 def told(facts: Facts) -> dict[str, Any]:
-    """What the templates speak of."""
     return {
         "facts": facts,
         "study": facts.study,

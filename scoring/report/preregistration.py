@@ -117,9 +117,9 @@ def _clusters(batch: Batch) -> int:
 
 @lru_cache(maxsize=64)
 def planned_cell_of(people: int, items: int, margin: float, comparisons: int) -> Mapping[str, Any]:
-    """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and for
-    each difference beyond the margin the chances in percent. Nothing where nothing can be planned;
-    of a very large cell what the formulas say."""
+    """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and the
+    chances in percent of each difference beyond the margin; of a very large cell by formula alone.
+    """
     items = min(items, MOST_ITEMS)
     if people < 2 or items < 2:
         return {}

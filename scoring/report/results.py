@@ -19,7 +19,17 @@ from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
 from scoring.report.words import day, few, from_to, span
-from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, p_column
+from scoring.tables.table import (
+    SECTION,
+    Column,
+    Line,
+    Table,
+    Value,
+    lines_of,
+    p_column,
+    values_of,
+    words,
+)
 from scoring.tests.differences import Difference
 from scoring.tests.outcomes import verdict_in_words
 from scoring.tests.verdicts import Average
@@ -113,7 +123,6 @@ class Results:
 
     @property
     def revisions(self) -> list[str]:
-        """Which of them a correction, an exclusion or its lifting changed once they were frozen."""
         return revisions(self.comparison)
 
     @property
@@ -141,7 +150,6 @@ class Results:
 
     @property
     def untested(self) -> str:
-        """What is said where no system was tested against people."""
         rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:
@@ -185,7 +193,6 @@ class Results:
 
     @property
     def lacks_agreement(self) -> bool:
-        """Whether agreement is possible but has not been computed."""
         return any(
             (cell.row.n or 0) > 1 and cell.agreement is None and not cell.row.is_of_episodes
             for cell in self.cells
@@ -233,7 +240,6 @@ def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
 
 
 def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, Record]:
-    """As the analysis computes them."""
     seed, simulated = reader.choices.seed, reader.choices.simulated
     return {
         (cell.task.slug, cell.shots, cell.pool or None): agreement(cell, None, seed=seed)
@@ -329,21 +335,7 @@ def tests_table(results: Results) -> Table:
         f"Differences in points of S1, people less system{fewer}, for new items over m "
         f"item clusters{left_out}.",
         "",
-        (
-            TASK,
-            Column("shots", "Shots", is_number=False),
-            Column("against", "Against", is_number=False),
-            Column("difference", "Difference", digits=1),
-            Column("interval", INTERVAL),
-            p_column("p", "p"),
-            p_column("p_holm", "p, Holm"),
-            Column("verdict", "Verdict", is_number=False),
-            Column("reasons", "Why not sure", is_number=False),
-            Column("n", "n"),
-            Column("runs", "Runs"),
-            Column("m", "m"),
-            Column("left_out", "Left out"),
-        ),
+        OF_TESTS,
         tuple(
             line
             for name, those in results.claims.items()
@@ -357,19 +349,31 @@ def tests_table(results: Results) -> Table:
     return table.without_empty_texts().without(set() if is_left_out else {"left_out"})
 
 
+OF_TESTS = (
+    TASK,
+    words("shots", "Shots"),
+    words("against", "Against"),
+    Column("difference", "Difference", digits=1),
+    Column("interval", INTERVAL),
+    p_column("p", "p"),
+    p_column("p_holm", "p, Holm"),
+    words("verdict", "Verdict"),
+    words("reasons", "Why not sure"),
+    *(Column("n", "n"), Column("runs", "Runs"), Column("m", "m")),
+    Column("left_out", "Left out"),
+)
+
+
 def _test_record(test: Difference) -> dict[str, Value]:
     return {
+        **values_of(OF_TESTS, test),
         "task": _in_pool(AVERAGE, test) if test.task == AVERAGE else test.task,
-        "shots": test.shots,
         "against": name_of(test) if test.system else f"{test.other_shots} shots",
-        "difference": test.difference,
         "interval": from_to(test.low, test.high),
         # Of so few people nothing is said but the difference.
         "p": None if test.outcome == TOO_FEW else test.p,
-        "p_holm": test.p_holm,
         "verdict": verdict_in_words(test),
         "reasons": "; ".join(test.reasons),
-        **{name: getattr(test, name) for name in ("n", "runs", "m", "left_out")},
     }
 
 

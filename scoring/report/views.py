@@ -21,9 +21,9 @@ from scoring.report.documents import (
     JOB,
     PARTS,
     TABLES,
+    Report,
     export_report,
     file_name,
-    report_on,
 )
 from scoring.report.methods import REFERENCE, Source
 
@@ -31,14 +31,14 @@ from scoring.report.methods import REFERENCE, Source
 # A report's figures follow from single items, and with them from the gold.
 @study_page(*READ, right=Right.GOLD)
 def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
-    report = report_on(study, with_pay=may(request.user, study, Right.PAY))
+    report = Report(study, with_pay=may(request.user, study, Right.PAY))
     found = report.comparison
     context = {
         "scope": "study",
         "name": study.slug,
         **study_frame(request.user, report.study, tab="report"),
         # What the comparison says it found.
-        "answers": answers(found, shots_of_people(found.rows)) if found else [],
+        "answers": answers(found, shots_of_people(found.rows)),
         "report": report,
         "reference": REFERENCE,
         "from_data": report.count(Source.DATA),

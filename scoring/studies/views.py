@@ -28,7 +28,7 @@ from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
-from scoring.report.documents import as_text, report_on
+from scoring.report.documents import Report, as_text
 from scoring.studies.building import BatchOptions, add_chosen, build
 
 BUILDER = "scoring/planning/builder.html"
@@ -175,7 +175,7 @@ def discard(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
     table = compare(Scope(study.benchmark, study), Choices(simulated=True))
-    report = report_on(study, with_pay=may(request.user, study, Right.PAY))
+    report = Report(study, with_pay=may(request.user, study, Right.PAY))
     low, high = SECONDS_PER_ANSWER
     return {
         "figures": rehearsal_figures(study),

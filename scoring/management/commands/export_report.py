@@ -5,7 +5,7 @@ from typing import Any
 from annotation.management.arguments import StudyCommand
 from annotation.models import Study
 from scoring.management.arguments import add_format, add_output, put_document
-from scoring.report.documents import FORMATS, PARTS, report_on
+from scoring.report.documents import FORMATS, PARTS, Report
 
 
 class Command(StudyCommand):
@@ -24,6 +24,6 @@ class Command(StudyCommand):
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         parts = [options["part"]] if options["part"] else PARTS
-        report = report_on(study, with_agreement=True)
+        report = Report(study, with_agreement=True)
         document = FORMATS[options["format"]](report, parts)
         put_document(self, document.encode(), options["output"])

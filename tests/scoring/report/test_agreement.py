@@ -7,7 +7,7 @@ from scoring.cells.scope import Choices, Scope
 from scoring.cells.vectors import judged_answers
 from scoring.comparison.comparing import compare
 from scoring.core.agreement import alpha_interval, pairwise_s1_interval
-from scoring.report.documents import as_latex, as_text, report_on
+from scoring.report.documents import Report, as_latex, as_text
 from scoring.report.methods import Section, Topic
 from tests.scoring.comparison import measured
 
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.django_db
 
 
 def section_of(study: Study) -> Section | None:
-    sections = report_on(Study.objects.get(pk=study.pk)).sections
+    sections = Report(Study.objects.get(pk=study.pk)).sections
     return next((section for section in sections if section.title == "Agreement"), None)
 
 
 def topic_of(study: Study, name: str) -> Topic:
-    [topic] = [topic for topic in report_on(study).topics if topic.name == name]
+    [topic] = [topic for topic in Report(study).topics if topic.name == name]
     return topic
 
 
@@ -51,7 +51,7 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
 def test_stands_in_both_documents_and_in_the_sheet() -> None:
     batch = measured.cell([3, 4, 6], tests=6, kind=Kind.SPANS)
     measured.analysed(batch.study)
-    report = report_on(batch.study)
+    report = Report(batch.study)
     for document in (as_text(report, ["methods"]), as_latex(report, ["methods"])):
         assert "Krippendorff" in document
         assert "Consensus" in document
@@ -71,13 +71,13 @@ def test_says_where_an_alpha_is_not_defined() -> None:
 def test_says_nothing_that_is_not_computed_or_is_of_older_data() -> None:
     batch = measured.cell([3, 4, 6])
     assert section_of(batch.study) is None
-    assert report_on(batch.study).lacks_agreement
+    assert Report(batch.study).lacks_agreement
     measured.analysed(batch.study)
     assert section_of(batch.study) is not None
-    assert not report_on(batch.study).lacks_agreement
+    assert not Report(batch.study).lacks_agreement
     Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
     assert section_of(batch.study) is None
-    assert report_on(batch.study).lacks_agreement
+    assert Report(batch.study).lacks_agreement
     assert "consensus" not in topic_of(batch.study, "Same scoring").answer
 
 
@@ -85,4 +85,4 @@ def test_says_nothing_of_one_annotator() -> None:
     alone = measured.cell([3])
     measured.analysed(alone.study)
     assert section_of(alone.study) is None
-    assert not report_on(alone.study).lacks_agreement
+    assert not Report(alone.study).lacks_agreement

@@ -26,7 +26,7 @@ from annotation.work.finishing import finish
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
-from scoring.report.documents import PARTS, as_text, report_on
+from scoring.report.documents import PARTS, Report, as_text
 from scoring.report.facts import NORMALISED, Facts
 from scoring.report.methods import Section, methods, sheet
 from scoring.report.words import day
@@ -57,7 +57,7 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
     facts = Facts(Study.objects.get(pk=batch.study.pk))
-    report = report_on(facts.study)
+    report = Report(facts.study)
     text = as_text(report, PARTS)
     assert "Test items: SST-2 6." in text
     assert "SST-2" in {cell.row.task for cell in facts.results.cells}

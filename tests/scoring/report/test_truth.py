@@ -29,7 +29,7 @@ from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.comparison.claims import named_and_later
-from scoring.report.documents import Report, as_latex, as_text, report_on
+from scoring.report.documents import Report, as_latex, as_text
 from scoring.report.methods import SIMULATED, WRITTEN
 from scoring.tests.differences import people_and_systems
 from scoring.tests.outcomes import verdict_in_words
@@ -205,7 +205,7 @@ def told(
 
     def report() -> Told:
         study = Study.objects.select_related("benchmark", "channel").get(pk=shape().pk)
-        return Told(study, report_on(study, with_agreement=True))
+        return Told(study, Report(study, with_agreement=True))
 
     with made_once(django_db_blocker, report) as told:
         yield told
