@@ -1,11 +1,11 @@
 """Building a study's batches: what the study would then need, and how wide the interval of each of
 its cells would be, before anything is stored."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from django.contrib.auth.models import User
 
@@ -37,37 +37,8 @@ class BatchOptions:
     viewers: int | None = None
 
 
-@dataclass(frozen=True)
-class PlannedCell:
-    task: Task
-    shots: int
-    pool: str
-    splits: int
-    people: int
-    items: int
-    # In points; None where there is no interval.
-    width: float | None
-
-
-@dataclass(frozen=True)
-class Building:
-    """The study as it would be."""
-
-    planned: tuple[Batch, ...]
-    present: int
-    batches: tuple[Batch, ...]
-    estimate: Estimate
-    fee: Decimal
-    cells: tuple[PlannedCell, ...]
-
-    @property
-    def cost(self) -> Decimal:
-        """With the platform's fee."""
-        return self.estimate.cost + self.fee
-
-
-def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Building:
-    """What the chosen batches make of the study, beside those that it has."""
+def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[str, Any]:
+    """The study as it would be with the chosen batches beside those that it has."""
     planned = missing(study, chosen, wanted=1 if options.viewers else options.people)
     sets = ("training_set", "test_set", "check_set__task")
     present = list(study.batches.select_related("task", "pool", *sets))
@@ -79,15 +50,17 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Build
     }
     first = estimate(study, present, seconds=options.seconds)
     then = estimate(study, planned, seconds=options.seconds, tests=asked)
-    whole = _together(first, then, study, [*present, *planned])
-    return Building(
-        planned=tuple(planned),
-        present=len(chosen) - len(planned),
-        batches=(*present, *planned),
-        estimate=whole,
-        fee=(whole.cost * study.platform_fee / 100).quantize(CENT),
-        cells=tuple(_cells(study, present, planned, sizes, options)),
-    )
+    whole = _together(first, then, [*present, *planned])
+    fee = (whole.cost * study.platform_fee / 100).quantize(CENT)
+    return {
+        "planned": planned,
+        "present": len(chosen) - len(planned),
+        "batches": [*present, *planned],
+        "estimate": whole,
+        "fee": fee,
+        "cost": whole.cost + fee,
+        "cells": _cells(present, planned, sizes, options),
+    }
 
 
 def add_chosen(
@@ -125,20 +98,14 @@ def _in_parts(chosen: Iterable[Batch], items: int, viewers: int, seed: int) -> I
             yield own
 
 
-def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:
-    per_key: dict[str, int] = defaultdict(int)
+def _together(first: Estimate, then: Estimate, batches: Sequence[Batch]) -> Estimate:
+    per_key = Counter[str]()
     for batch in batches:
         for key in batch.exposure_keys:
             per_key[key] += batch.wanted
-    return Estimate(
-        batches=first.batches + then.batches,
-        places=first.places + then.places,
-        people=max(per_key.values(), default=0),
-        judgements=first.judgements + then.judgements,
-        hours=first.hours + then.hours,
-        cost=first.cost + then.cost,
-        most=first.most + then.most,
-    )
+    names = [field.name for field in fields(Estimate)]
+    sums: dict[str, Any] = {name: getattr(first, name) + getattr(then, name) for name in names}
+    return replace(Estimate(**sums), people=max(per_key.values(), default=0))
 
 
 def _sizes(batches: Sequence[Batch]) -> dict[int, tuple[int, int]]:
@@ -159,12 +126,11 @@ def _questions(size: tuple[int, int], items: int | None) -> int:
 
 
 def _cells(
-    study: Study,
     present: Sequence[Batch],
     planned: Sequence[Batch],
     sizes: Mapping[int, tuple[int, int]],
     options: BatchOptions,
-) -> list[PlannedCell]:
+) -> list[dict[str, Any]]:
     """People of a cell are those of all its batches, items those of its smallest, so that the width
     promises no more than is there."""
     batches: dict[tuple[Task, int, str], list[tuple[int, int]]] = defaultdict(list)
@@ -177,11 +143,13 @@ def _cells(
     for (task, shots, pool), those in batches.items():
         people, items = sum(n for n, _ in those), min(m for _, m in those)
         width = _width(shots, people, items, options.viewers)
-        cells.append(PlannedCell(task, shots, pool, len(those), people, items, width))
-    return sorted(cells, key=lambda cell: (str(cell.task), cell.shots, cell.pool))
+        about = {"task": task, "shots": shots, "pool": pool, "splits": len(those)}
+        cells.append({**about, "people": people, "items": items, "width": width})
+    return sorted(cells, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
 
 
 def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:
+    """In points."""
     if people < FEWEST or items < FEWEST:
         return None
     together = people * items // viewers if viewers else items

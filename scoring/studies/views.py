@@ -90,8 +90,8 @@ def _options(form: BuilderForm) -> BatchOptions:
 
 def _result(request: ResearcherRequest, study: Study, form: BuilderForm) -> dict[str, Any]:
     building = build(study, form.chosen(), _options(form))
-    advice = design_advice(study, building.batches, host=request.get_host())
-    return {"building": building, "advice": advice if building.batches else []}
+    advice = design_advice(study, building["batches"], host=request.get_host())
+    return {"building": building, "advice": advice if building["batches"] else []}
 
 
 def _added(request: ResearcherRequest, study: Study, form: BuilderForm) -> bool:

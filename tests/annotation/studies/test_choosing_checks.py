@@ -146,7 +146,7 @@ def test_the_builder_gives_checks_to_all_batches_that_it_adds(admin_client: Clie
     form = {"cells": cells, "splits": ["1"], "wanted": 3, "seconds": 20, "checks": checks.pk}
     looked = admin_client.post(address, form)
     asked = 3 * (10 + 4) + 3 * (10 + 12 + 4)
-    assert looked.context["building"].estimate.judgements == asked
+    assert looked.context["building"]["estimate"].judgements == asked
     admin_client.post(address, {**form, "add": "1"})
     assert [one.check_set for one in study.batches.all()] == [checks] * 2
 

@@ -101,40 +101,40 @@ def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
     first = build(study, [zero, *rest], BatchOptions(people=5, seconds=20))
     make.batch(study, task, zero_shot=True, wanted=5)
     then = build(study, [zero, *rest], BatchOptions(people=5, seconds=20))
-    assert then.present == 1
-    assert then.estimate == first.estimate
+    assert then["present"] == 1
+    assert then["estimate"] == first["estimate"]
 
 
 def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
     both = [c for c in possible_batches(task) if c.shots == 2]
-    (cell,) = build(study, both, BatchOptions(people=5, seconds=20)).cells
+    (cell,) = build(study, both, BatchOptions(people=5, seconds=20))["cells"]
     planned = design_of(Assumptions(shots=2, max_items=6), 10, 6)
-    assert cell.width == pytest.approx(100 * planned.width)
-    assert (cell.splits, cell.people, cell.items) == (2, 10, 6)
+    assert cell["width"] == pytest.approx(100 * planned.width)
+    assert (cell["splits"], cell["people"], cell["items"]) == (2, 10, 6)
 
 
 def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -> None:
     zero = possible_batches(task)[:1]
 
     def width(people: int, items: int | None) -> float:
-        (cell,) = build(study, zero, BatchOptions(people, 20, items)).cells
-        assert cell.width is not None
-        return cell.width
+        (cell,) = build(study, zero, BatchOptions(people, 20, items))["cells"]
+        assert cell["width"] is not None
+        return cell["width"]
 
     assert width(10, None) < width(5, None) < width(5, 3)
 
 
 def test_one_person_has_no_interval(study: Study, task: Task) -> None:
-    (cell,) = build(study, possible_batches(task)[:1], BatchOptions(people=1, seconds=20)).cells
-    assert cell.width is None
+    (cell,) = build(study, possible_batches(task)[:1], BatchOptions(people=1, seconds=20))["cells"]
+    assert cell["width"] is None
 
 
 def test_the_fee_of_the_platform_is_in_the_cost(study: Study, task: Task) -> None:
     study.platform_fee = 25
     found = build(study, possible_batches(task)[:1], BatchOptions(people=6, seconds=60))
     # Six people on six items of a minute: 36 minutes at 12 an hour, and a quarter on top.
-    assert float(found.estimate.cost) == pytest.approx(7.20)
-    assert float(found.cost) == pytest.approx(9.00)
+    assert float(found["estimate"].cost) == pytest.approx(7.20)
+    assert float(found["cost"]) == pytest.approx(9.00)
 
 
 def test_a_sample_of_the_items_is_drawn_when_it_is_stored(
