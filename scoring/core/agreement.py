@@ -27,8 +27,7 @@ def jaccard_distance(shared: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def masi_distance(shared: Floats, a: Floats, b: Floats) -> Floats:
-    """1 − Jaccard · monotonicity: 1 for equal sets, 2/3 if one holds the other, 1/3 if they only
-    overlap. Two empty sets do not differ."""
+    """1 − Jaccard · monotonicity: 1 for equal sets, 2/3 if one holds the other, else 1/3."""
     union = a + b - shared
     holds = np.where(shared == np.minimum(a, b), 2 / 3, 1 / 3)
     return 1 - np.where(shared == union, 1.0, holds) * (1 - jaccard_distance(shared, a, b))

@@ -52,9 +52,8 @@ def consensus_interval(
     shows no error that its sample lacks: around 100 % it would have no width. So the limits are at
     least as far from 0 and 1 as a sample that is all right, or all wrong, leaves them.
 
-    `rng` draws them (a fixed seed without one). Raises ValueError without a task, for a task
-    without a score, unless there is one context for each score, or for a level outside (0, 1).
-    """
+    `rng` draws them (a fixed seed without one). Raises ValueError without a task or a score of one,
+    unless there is one context for each score, or for a level outside (0, 1)."""
     check_level(level)
     if not tasks:
         raise ValueError("A consensus needs a task.")

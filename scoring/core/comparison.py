@@ -30,9 +30,8 @@ PEOPLE, SYSTEMS = "people", "systems"
 
 
 def runs_on(splits: Collection[str], run_splits: Sequence[str]) -> tuple[list[int], bool]:
-    """Which runs are compared with people of these splits: those on the same ones, of people who
-    learned nothing (no split, or the empty one) all. With none on them, all are, and the comparison
-    is exploratory: the second value."""
+    """Which runs are compared with people of these splits: those on the same ones, all of people
+    who learned nothing; with none on them all, and the comparison is exploratory (the second)."""
     if not any(splits):
         return list(range(len(run_splits))), False
     same = [place for place, split in enumerate(run_splits) if split in splits]
@@ -242,7 +241,6 @@ def t_test(
 
 
 def _why_no_test(h: Floats, s: Floats, sides: str) -> tuple[str, ...]:
-    """Why nothing can be tested, if so."""
     if h.shape[1] < 2:
         return ("Fewer than two items that both sides answered: there is no test.",)
     of_people = {PEOPLE: (h, s), SYSTEMS: ()}.get(sides, (h,))

@@ -1,9 +1,6 @@
-"""Sampling few-shot problems from one labelled data set, and scoring them.
-
-Episodes follow FLEX (Bragg et al. 2021, section 4.3). Every draw comes from one stored seed. An
-episode's draws depend only on the seed, its kind and its number within the kind, so more episodes
-never change earlier ones.
-"""
+"""Sampling few-shot problems from one labelled data set, as FLEX does (Bragg et al. 2021, section
+4.3), by one stored seed. An episode's draws depend only on the seed, its kind and its number within
+the kind, so more episodes never change earlier ones."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -107,11 +104,8 @@ class Episode:
 
 
 def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int) -> list[Episode]:
-    """Episodes from one data set, given as example id → textual label, in any order.
-
-    Examples are drawn without replacement within an episode and may come back in another. Raises
-    ValueError when there are too few classes, or a class has too few examples.
-    """
+    """Episodes from one data set, given as example id → textual label, in any order; examples may
+    come back in another episode. Raises ValueError for too few classes, or examples of one."""
     classes = _by_class(labels)
     _check_classes(classes, rules)
     kinds = [("few-shot", k) for k in range(rules.few_shot)]

@@ -5,9 +5,8 @@ Two things may be estimated. `these_items`: how other people would do on exactly
 (1927) with an effective number of answers, from the matrix with one more item (`one_more_item`),
 and Satterthwaite's degrees of freedom (1946).
 
-A cell over several splits: people of all splits are people of one cell, so that a difference
-between splits counts as one between people. The interval is then for these shot sets; for new ones
-as well, the split is the unit.
+People of several splits are people of one cell, so that a difference between splits counts as one
+between people, for these shot sets; for new ones as well, the split is the unit.
 """
 
 from dataclasses import dataclass, replace
@@ -45,13 +44,9 @@ NO_INTERVAL = "none"
 
 @dataclass(frozen=True)
 class CellInterval:
-    """A cell's figures on the scale of the scores.
-
-    mean: of the items' means. sd: over the annotators' means (ddof 1). low and high hold the mean
-    and lie within [0, 1]. Of an interval for new items se and df are those with the one more item.
-    Whatever cannot be computed is NaN, and the method is `none`; a note says why where it is not
-    plain from n and m.
-    """
+    """On the scale of the scores. mean: of the items' means. sd: over the annotators' means (ddof
+    1). low and high hold the mean and lie within [0, 1]; for new items se and df are those with the
+    one more item. What cannot be computed is NaN, and the method `none`; a note says why."""
 
     mean: float
     sd: float
@@ -186,7 +181,6 @@ def _interval(
 
 
 def _why_none(y: Floats, estimand: str, *, has_gaps: bool) -> str | None:
-    """Why there is no interval, if there is none."""
     n, m = y.shape
     if n < 2:
         return "A single annotator or run: there is no interval."
@@ -231,11 +225,9 @@ PAIR = 2
 
 @dataclass(frozen=True)
 class LeftOut:
-    """One annotator beside the others, on the items that both they and others saw.
-
-    mean: the cell's without them. apart: their mean less that of the others; p: of the paired t
-    over item clusters. Both NaN without two such clusters.
-    """
+    """One annotator beside the others, on the items that both saw. mean: the cell's without them.
+    apart: their mean less that of the others; p: of the paired t over item clusters. Both NaN
+    without two such clusters."""
 
     mean: float
     apart: float
@@ -256,12 +248,9 @@ class LeaveOneOut:
 
 
 def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
-    """Of n × m scores (clusters as columns, NaN: not seen), without each annotator in turn.
-
-    An annotator is flagged who lies 20 points or more from the mean of the others, with
-    p ≤ .01/n in a paired t over item clusters (m − 1 degrees of freedom): a description, not a
-    test. Raises ValueError as `cell_interval` does on bad scores.
-    """
+    """Of n × m scores (clusters as columns, NaN: not seen), without each annotator in turn. One is
+    flagged who lies 20 points or more from the mean of the others, with p ≤ .01/n in a paired t
+    over item clusters (m − 1 df): a description, not a test. Raises as `cell_interval` does."""
     y = score_matrix(scores)
     if len(y) < 2:
         return LeaveOneOut(np.nan, np.nan, ())
@@ -303,12 +292,9 @@ FEWEST_SPLITS = 3
 
 @dataclass(frozen=True)
 class SplitInterval:
-    """A cell over its splits, with both variance components.
-
-    cell: mean, SD and interval over annotators, or over splits where the shot sets are `new`.
+    """cell: mean, SD and interval over annotators, or over splits where the shot sets are `new`.
     annotators: how many there are in all. annotator_var, split_var: of the annotators' means within
-    splits, and between splits, none below 0; NaN with one split, or one annotator in each.
-    """
+    splits, and between splits, none below 0; NaN with one split, or one annotator in each."""
 
     cell: CellInterval
     shot_sets: str
@@ -326,13 +312,10 @@ def split_interval(
     shot_sets: str = "these",
     level: float = 0.95,
 ) -> SplitInterval:
-    """Interval of annotators × items scores, with the split of each annotator.
-
-    For `these` shot sets it is that of `cell_interval`; for `new` ones the same formulas are taken
-    on the splits' item means, so that every split weighs alike. Raises ValueError as
-    `cell_interval` does, for fewer than three splits of new shot sets or one that lacks an item,
-    and unless there is one split for each row.
-    """
+    """Interval of annotators × items scores, with the split of each annotator: for `these` shot
+    sets `cell_interval`'s; for `new` ones by the splits' item means, so that every split weighs
+    alike. Raises ValueError as that does, for fewer than three splits of new shot sets or one that
+    lacks an item, and unless there is one split for each row."""
     y = score_matrix(scores)
     labels = group_numbers(splits, len(y))
     units = _by_split(y, labels, shot_sets) if shot_sets != "these" else y

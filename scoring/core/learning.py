@@ -1,14 +1,10 @@
-"""The learning curve: S1 on the training items by their position in the shot set.
+"""The learning curve: S1 on the training items by their position in the shot set; and the drift
+over a test: how far people's last third lies from their first.
 
 Everybody sees a shot set in an order of their own, so the mean at a position mixes learning with
 which items happened to stand there. The adjusted curve takes that out by the additive model
-
-    score = annotator + item + position,
-
-fitted by least squares over the group; its points are the group's mean plus the position effects,
-which sum to zero over the answers.
-
-The drift over a test: how far people's last third lies from their first.
+score = annotator + item + position, fitted by least squares over the group; its points are the
+group's mean plus the position effects, which sum to zero over the answers.
 """
 
 from dataclasses import dataclass
@@ -23,12 +19,9 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One position, or block of positions first to last, of a curve.
-
-    mean is over the answers as they are, adjusted is the model's; se is of `adjusted` against the
-    group's mean. Both are NaN where orders differ too little to separate positions from items (when
-    everybody has the same order, say); so is se where the model leaves no residual.
-    """
+    """One position, or block of positions first to last, of a curve: the mean of the answers, and
+    the adjusted one with its se against the group's mean. These are NaN where orders differ too
+    little to separate positions from items; so is se without a residual."""
 
     first: int
     last: int
@@ -56,11 +49,8 @@ def learning_curve(
     block: int = 1,
 ) -> LearningCurve:
     """The curve of one group from four parallel rows: who, which item, its position from 1, the
-    score.
-
-    block: how many positions make one point. Raises ValueError on rows of different lengths, no
-    rows, positions below 1, a missing score, or the same item twice for one annotator.
-    """
+    score. block: how many positions make one point. Raises ValueError on rows of different lengths
+    or none, positions below 1, a missing score, or the same item twice for one annotator."""
     who, names = _numbered(annotators)
     item, _ = _numbered(items)
     place, y = np.asarray(positions, np.int64), np.asarray(scores, float)
@@ -88,11 +78,8 @@ def learning_curve(
 def _position_effects(
     who: Integers, item: Integers, point: Integers, y: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Effects of the positions, their standard errors and the residual variance.
-
-    From the normal equations: they need only the counts of each pair of levels, so a study of any
-    length costs as much as its numbers of annotators, items and positions.
-    """
+    """Effects of the positions, their standard errors and the residual variance, from the normal
+    equations: a study of any length costs as much as its numbers of each level."""
     columns = [who, item + who.max() + 1]
     columns.append(point + columns[1].max() + 1)
     levels = int(columns[2].max()) + 1

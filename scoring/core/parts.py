@@ -15,11 +15,8 @@ def lay_out(items: Sequence[str], size: int, viewers: int, *, seed: int) -> list
     """Parts for one person each: ⌈items × viewers / size⌉ of them, whose sizes differ by one at
     most, each item in `viewers` of them, in no part twice. Each part shares items with two others
     at least (where there are so many), and all hang together, so that people who met different
-    parts can be told from items (Knapp and Schafer's linked incomplete blocks, here at random).
-
-    The items are shuffled once for each viewer, and the rows of that cut into parts. Raises
-    ValueError where no such layout is found.
-    """
+    parts can be told from items (Knapp and Schafer's linked incomplete blocks, here at random: the
+    items are shuffled once for each viewer, and cut). Raises ValueError where none is found."""
     if not 1 <= size <= len(items):
         raise ValueError(f"A part holds 1 to {len(items)} items, not {size}.")
     if viewers < FEWEST_VIEWERS:

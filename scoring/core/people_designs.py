@@ -1,9 +1,6 @@
-"""What a number of people and items costs, and the interval that it should give, on right-or-wrong
-scores of simulated annotators with stated variance components.
-
-The engine of `sample_size.plan_people`: by the formula on the plain scale, by the interval's own
-formulas with expected mean squares, and by simulation.
-"""
+"""What a number of people and items costs, and the interval that it should give: by the formula on
+the plain scale, by the interval's own formulas with expected mean squares, and by simulation of
+right-or-wrong scores with stated variance components. The engine of `sample_size.plan_people`."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,7 +24,6 @@ from scoring.core.power import (
     Contrast,
     LogitModel,
     expected_squares,
-    logit_model,
     power_of,
     simulated_chances,
 )
@@ -55,11 +51,8 @@ class ScoreModel:
     def from_components(
         cls, *, annotator_var: float, item_var: float, residual_var: float
     ) -> "ScoreModel":
-        """The model of 0/1 scores with these components, on the upper side of one half.
-
-        The mean p follows from p(1−p), the sum of the three; ValueError above 1/4, the most
-        that scores in [0, 1] can vary.
-        """
+        """The model of 0/1 scores with these components, on the upper side of one half: the mean p
+        follows from p(1−p), the sum of the three; ValueError above 1/4, the most it can be."""
         total = annotator_var + item_var + residual_var
         if not 0 < total <= 0.25 + 1e-9:
             raise ValueError(
@@ -135,14 +128,10 @@ WIDTHS = (0.05, 0.8, 0.95)
 
 @dataclass(frozen=True)
 class PeopleDesign:
-    """n people, over all batches and splits of a cell, on m items each: what it costs, and the
-    cell's interval.
-
-    cost is in the currency of the rate, width and se on the scale of the scores. coverage is that
-    of a simulation, as then is the width, and widths are its quantiles (`WIDTHS`); NaN and none
-    where no simulation was asked for. Of a plan that shall show a difference: power, by the
-    formula, and the chances, of simulated studies; None where it cannot be shown.
-    """
+    """n people, over all batches and splits of a cell, on m items each: what it costs, in the
+    currency of the rate, and the cell's interval on the scale of the scores. coverage is that of a
+    simulation, as then is the width, with its quantiles (`WIDTHS`); NaN and none without one. Of a
+    difference to show: the power, by the formula, and the chances, of simulated studies."""
 
     annotators: int
     items: int
@@ -282,7 +271,6 @@ def _simulated_cells(
 def with_chances(
     design: PeopleDesign, model: LogitModel, contrast: Contrast, seed: int
 ) -> PeopleDesign:
-    """With its power, and the chances of simulated studies of it."""
     n, m = design.annotators, design.items
     chances = simulated_chances(model, contrast, n, m, seed=seed)
     return replace(with_power(design, model, contrast), chances=chances)
@@ -300,25 +288,17 @@ def planned_cell(
     mean: float,
     annotator_var: float,
     item_var: float,
-    contrast: Contrast | None = None,
     seed: int = 0,
 ) -> PeopleDesign:
     """What one cell of right or wrong answers will give, without its cost (NaN): the mean width of
-    its 95 % interval for new items and its quantiles; with a contrast the power and the chances.
-
-    Raises ValueError on values outside their range, and where no right or wrong answers vary so.
-    """
+    its 95 % interval for new items and its quantiles. Raises ValueError on values outside their
+    range, and where no right or wrong answers vary so."""
     if annotators < 2 or items < 2:
         raise ValueError("An interval needs two annotators and two items.")
     parts = Components(annotator_var, item_var, mean * (1 - mean) - annotator_var - item_var)
     costs, aim = Costs(math.nan, 0, 0, 0, 0, 0), Aim("new_items", items, 0.95)
     design = formula_design(annotators, items, costs, parts, aim)
-    design = simulated_design(design, ScoreModel.of_components(parts), aim, seed)
-    if contrast is None:
-        return design
-    return with_chances(
-        design, logit_model(mean, annotator_var, item_var, contrast), contrast, seed
-    )
+    return simulated_design(design, ScoreModel.of_components(parts), aim, seed)
 
 
 SIMULATED = 5

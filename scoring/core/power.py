@@ -33,12 +33,9 @@ ALPHA = 0.05
 @dataclass(frozen=True)
 class Contrast:
     """The difference to show, people less the system, and what is assumed of the system and of the
-    test, all on the scale of the scores.
-
-    run_sd: over runs, counted from five on; correlation: of what makes an item hard for either
-    side; margin: within it two sides are as good as each other; comparisons: of the family.
-    Raises ValueError on values outside their range.
-    """
+    test, on the scale of the scores. run_sd: over runs, counted from five on; correlation: of what
+    makes an item hard for either side; margin: within it both are as good; comparisons: of the
+    family. Raises ValueError on values outside their range."""
 
     difference: float
     runs: int = 1
@@ -93,10 +90,8 @@ WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 def logit_model(
     mean: float, annotator_var: float, item_var: float, contrast: Contrast
 ) -> LogitModel:
-    """Of people who score this on average, with these components between them and between items.
-
-    Raises ValueError where no right or wrong answers are like that.
-    """
+    """Of people who score this on average, with these components between them and between items;
+    ValueError where no right or wrong answers are like that."""
     q = mean - contrast.difference
     if not 0 < mean < 1 or not 0 < q < 1:
         raise ValueError(
@@ -180,10 +175,9 @@ def planned_power(
     """The chance that people who score `mean` are shown to be ahead of a system `difference` below
     them, or behind one above them, by more than the margin, with an unadjusted p of alpha or less.
 
-    All on the scale of scores in [0, 1]; the variances are those between annotators and between
-    items. NaN with fewer than five annotators, or where the difference is no larger than the
-    margin. Raises ValueError on values outside their range, and where no right or wrong answers
-    vary like that.
+    All on the scale of scores in [0, 1]; the variances are between annotators and between items.
+    NaN with fewer than five annotators, or a difference within the margin. Raises ValueError on
+    values outside their range, and where no right or wrong answers vary like that.
     """
     if annotators < 1 or items < 1 or not 0 < alpha < 1:
         raise ValueError("Power takes annotators, items and an alpha between 0 and 1.")
@@ -304,11 +298,8 @@ def _draw(
 
 
 def _p_values(people: Answers, system: Floats, contrast: Contrast) -> Floats:
-    """draws × (1 + n): of the direction that is true, with everybody and without each in turn.
-
-    The test's mean squares come from sums, which are quickly had without a person; all of them
-    include the two more items.
-    """
+    """draws × (1 + n): of the direction that is true, with everybody and without each in turn. Mean
+    squares come from sums, quickly had without a person; all include the two more items."""
     n, m = people.shape[1], people.shape[2] + 2
     extra = np.broadcast_to(SYSTEM_ON_EXTRA, (*system.shape[:2], 2))
     system = np.concatenate([system, extra], axis=2)

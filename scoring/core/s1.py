@@ -63,10 +63,8 @@ def score_many(
     """S1 of many answers at once; the same figures as `score_one`, for millions of them.
 
     predictions: one collection of strings for each answer. items: for each answer, the index of its
-    item in `golds`. golds: for each item, its alternatives. Returns one score for each answer.
-    Raises ValueError on an unknown policy, an index outside `golds`, or a string in place of a
-    collection of strings.
-    """
+    item in `golds`. golds: for each item, its alternatives. Raises ValueError on an unknown policy,
+    an index outside `golds`, or a string in place of a collection of strings."""
     check_references(references)
     index = _item_index(items, len(predictions), len(golds))
     groups = [_alternatives(gold, references) for gold in golds]
@@ -89,9 +87,8 @@ def span_set(spans: Spans) -> set[str]:
 
 
 class _GoldTable:
-    """The golds as sorted (alternative, string) keys, to look up many answers by one binary search.
-
-    `choices` counts the alternatives of each item; alternative a of item i is row `first[i] + a`.
+    """The golds as sorted (alternative, string) keys, to look up many answers by one binary search;
+    `choices` counts the alternatives of each item: alternative a of item i is row `first[i] + a`.
     """
 
     def __init__(self, rows: Integers, strings: Integers, choices: Integers) -> None:
@@ -236,8 +233,7 @@ def ceiling_score(
     """The best that an answer form allows.
 
     offered: for each item, the strings that can be given at all (None: any string). most: how many
-    spans one answer may hold (None: any number); 1 gives the ceiling of a single span, which lies
-    under 1 wherever a gold set holds several.
+    spans one answer may hold (None: any number); the ceiling of 1 is under 1 for several golds.
     """
     check_references(references)
     if most is not None and most < 1:

@@ -69,15 +69,13 @@ def simulate_intervals(
 
     An episode's accuracy is `accuracy` + Normal(0, episode_sd), clipped to [0, 1]; each of its
     `examples` is right with that probability; the interval is the percentile bootstrap of the mean
-    over `episodes`. target: what the interval should hold, the `nominal` accuracy (as in FLEX's
-    published script, whose coverage near 1 therefore falls) or the `clipped` mean, which the model
-    really has.
+    over `episodes`. target: what it should hold, the `nominal` accuracy (as in FLEX's script, whose
+    coverage near 1 therefore falls) or the `clipped` mean, which the model really has.
 
     A configuration's numbers follow from the seed and its own three values, on any number of
     workers (threads; None: one per processor), whatever else is simulated. Every forty replicates
-    share their bootstrap weights, also with other configurations of as many episodes. Each interval
-    stays an honest bootstrap; as the data are its own, sharing adds no more than a twentieth to the
-    standard errors given. Raises ValueError on values outside their range.
+    share their bootstrap weights, also with other configurations of as many episodes, which adds no
+    more than a twentieth to the standard errors. Raises ValueError on values outside their range.
     """
     check_level(level)
     plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
@@ -135,18 +133,16 @@ def plan_people(
     """For each number of annotators the most items that the budget allows, narrowest first.
 
     budget and the hourly rate are in one currency, times in seconds; fee is the platform's share on
-    top (0.33 for a third). The variances are components on the scale of the scores, from a pilot or
-    assumed. max_items is the size of the test set. Annotators are the cell's, over all its
-    splits. Designs of fewer than min_items are left out.
+    top (0.33 for a third). The variances are components on the scale of the scores. max_items is
+    the size of the test set; annotators are the cell's, over all its splits.
 
     Without min_coverage width, se and df are the formula's, on the plain scale. With it the designs
     are ranked by the width of the interval that the cell will have; the narrowest and the cheapest
-    that are nearly as narrow are simulated (right-or-wrong scores with these components), and
-    further ones until a coverage reaches it; only those that do are returned, each with the width
-    of its simulated intervals. Empty when the budget buys nothing.
-    viewers: people of each item where the test set is handed out in parts; None where everybody
-    answers the same items. The items of a design are those of one person, `seen` those of all.
-    Raises ValueError on values outside their range, and for a coverage of parts.
+    that are nearly as narrow are simulated, and further ones until a coverage reaches it; only
+    those that do are returned, each with the width of its simulated intervals.
+    viewers: people of each item where the test set is handed out in parts; the items of a design
+    are then those of one person, `seen` those of all. Raises ValueError on values outside their
+    range, and for a coverage of parts.
     """
     costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee)
     parts = Components(annotator_var, item_var, residual_var)
@@ -272,11 +268,8 @@ def _replicates(
 
 
 def _resampled_sums(right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Every replicate's sum in every resample; weights are draws × episodes × resamples.
-
-    The products are made four rows at a time: a BLAS keeps one so small on the thread that asks for
-    it; on larger ones its own threads fight with the workers over the processors.
-    """
+    """Every replicate's sum in every resample; weights are draws × episodes × resamples. By four
+    rows at a time: on larger products a BLAS's own threads fight with the workers."""
     draws, episodes, resamples = weights.shape
     padded = np.zeros((draws * SHARING, episodes), np.float32)
     padded[: len(right)] = right

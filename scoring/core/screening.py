@@ -31,9 +31,9 @@ MOST_ARRIVALS = 400
 
 @dataclass(frozen=True)
 class ScreeningRule:
-    """Floor and drop in percent of right answers, the drop in points or in SDs of the group; None
-    for neither. labels: how many a guesser chooses among; where these differ between the items,
-    None, and no_skill is what the best answer without a look at the question earns, in [0, 1]."""
+    """Floor and drop in percent of right answers, the drop in points or in SDs of the group.
+    labels: how many a guesser chooses among; None where these differ, and no_skill is what the best
+    answer without a look at the question earns, in [0, 1]."""
 
     items: int
     places: int
@@ -121,8 +121,7 @@ def _passes(rule: ScreeningRule, scores: Floats) -> Marks:
 
 
 def _careful_counts(items: int, arrivals: int, rng: np.random.Generator) -> Counts:
-    """How many answers of each careful arrival are right, fillings × arrivals; the items are those
-    of the filling."""
+    """Right answers of each careful arrival, fillings × arrivals, on the filling's items."""
     odds_against = np.exp(-_careful_logit() - ITEM_SD * rng.standard_normal((FILLINGS, items)))
     odds_against = odds_against.astype(np.float32)
     counts = np.empty((FILLINGS, arrivals), np.int64)

@@ -158,11 +158,8 @@ def reachable(text: str, start: int, end: int, *, by_words: bool = False) -> boo
 
 
 def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
-    """How many of (text, gold string, its start or None) two taps reach.
-
-    A gold string is reached where any of its occurrences is, as it is scored by its text. One that
-    is not in its text is counted apart; empty ones (the answer "none") are not counted at all.
-    """
+    """How many of (text, gold string, its start or None) two taps reach, at any occurrence, as it
+    is scored by its text. One not in its text is counted apart, an empty one not at all."""
     reached = by_words = spans = absent = 0
     missed: list[str] = []
     for text, gold, start in golds:

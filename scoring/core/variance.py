@@ -106,11 +106,9 @@ def within(df: Floats, least: int, most: int) -> Floats:
 
 
 def variance_components(scores: ArrayLike) -> Components:
-    """Annotator, item and residual variance by Henderson's method 1, negative ones set to 0.
-
-    Complete scores get the usual (MSA − MSE)/m, (MSI − MSE)/n and MSE. All three are NaN for one
-    annotator or one item, where they cannot be told apart.
-    """
+    """Annotator, item and residual variance by Henderson's method 1, negative ones set to 0; of
+    complete scores the usual (MSA − MSE)/m, (MSI − MSE)/n and MSE. NaN for one annotator or one
+    item, where they cannot be told apart."""
     y = score_matrix(scores)
     n, m = y.shape
     if min(n, m) < 2:
@@ -183,11 +181,8 @@ HALF = 0.5 - 1e-9
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one cell, or of many in arrays; all from the matrix with one more item.
-
-    mean: p′, of that matrix. se and df: √V′ and Satterthwaite's degrees of freedom within their
-    bounds, of which guard_df is the lower one.
-    """
+    """Of one cell, or of many in arrays, from the matrix with one more item. mean: p′. se and df:
+    √V′ and Satterthwaite's degrees of freedom within their bounds, the lower one guard_df."""
 
     mean: Floats
     se: Floats
@@ -256,12 +251,9 @@ def _spread(squares: MeanSquares, mean: Floats) -> Spread:
 
 @dataclass(frozen=True)
 class GapSquares:
-    """Of n × m scores with M observed; every item weighs alike, and so does each of its viewers.
-
-    c_annotator, c_item and c_residual: how much of each mean square belongs to the variance of the
-    mean over new annotators and new items. Where nothing is missing these are 1/(nm), 1/(nm) and
-    −1/(nm), and the mean squares are the usual ones.
-    """
+    """Of n × m scores; every item weighs alike, and so does each of its viewers. c_annotator,
+    c_item and c_residual: how much of each mean square belongs to the variance of the mean over new
+    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing."""
 
     annotator: float
     item: float

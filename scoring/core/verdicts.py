@@ -13,9 +13,8 @@ from scoring.core.variance import Floats, mean_with_one_more, t_chance, t_quanti
 
 
 def over_tasks(means: ArrayLike, sds: ArrayLike) -> tuple[float, float, float]:
-    """From one mean and one SD for each of T tasks: the mean of the means, the SD of that mean,
-    √(Σ sd²)/T, and √(Σ sd²), which the CLUES leaderboard prints in its place. NaN wherever one of
-    them is NaN."""
+    """From one mean and one SD for each of T tasks: the mean of the means, its SD √(Σ sd²)/T, and
+    √(Σ sd²), which the CLUES leaderboard prints in its place. NaN wherever one is NaN."""
     mean, sd = np.asarray(means, float), np.asarray(sds, float)
     if mean.ndim != 1 or mean.shape != sd.shape or not mean.size:
         raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair per task.")
@@ -39,8 +38,7 @@ class AverageInterval:
 @dataclass(frozen=True)
 class AverageDifference:
     """The mean of the tasks' differences; the other fields as in `AverageInterval`, t and p of the
-    two-sided test. people: of the task with the fewest. Takes a verdict as a `PairedDifference`
-    does."""
+    two-sided test. people: of the task with the fewest."""
 
     difference: float
     se: float
@@ -59,8 +57,7 @@ def average_interval(
     SE and degrees of freedom of their intervals for new items, and their item clusters.
 
     SE = √(Σ se²)/T; Satterthwaite's degrees of freedom; the effective number of answers from the
-    mean of their means with one more item. Raises ValueError without a cell.
-    """
+    mean of their means with one more item. Raises ValueError without a cell."""
     cells = np.asarray(means, float)
     if cells.ndim != 1 or not cells.size:
         raise ValueError("An average needs the mean of a task.")
@@ -73,9 +70,8 @@ def average_interval(
 
 
 def average_difference(tests: Sequence[PairedDifference]) -> AverageDifference:
-    """Student's t around the mean of these differences, one a task, people of its own; SE and
-    degrees of freedom as in `average_interval`, limits within [−1, 1]. Raises ValueError without a
-    test."""
+    """Student's t around the mean of these differences, one a task, people of its own; SE and df as
+    in `average_interval`, limits within [−1, 1]. Raises ValueError without a test."""
     if not tests:
         raise ValueError("An average needs a difference.")
     difference = float(np.mean([test.difference for test in tests]))
@@ -189,12 +185,9 @@ class Member:
 
 def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict, ...]:
     """One for each test, in order. Those of five people or more that are not exploratory are one
-    family, whose p values Holm adjusts.
-
-    Sure is a direction whose adjusted p is at most 1 − level, that holds without any one annotator,
-    of people with a floor, and not exploratory; probable one with that raw p that lacks any of
-    these.
-    """
+    family, whose p values Holm adjusts. Sure is a direction whose adjusted p is at most 1 − level,
+    that holds without any one annotator, of people with a floor, and not exploratory; probable one
+    with that raw p that lacks any of these."""
     found = [likeliest(member.test, margin=margin) for member in members]
     p = [
         np.nan if member.has_too_few or member.exploratory else own

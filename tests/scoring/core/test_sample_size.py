@@ -6,8 +6,14 @@ import pytest
 from scipy import stats
 
 from scoring.core.intervals import cell_interval, new_items_limits
-from scoring.core.people_designs import PeopleDesign, ScoreModel, planned_cell, recommended
-from scoring.core.power import Contrast, planned_power
+from scoring.core.people_designs import (
+    PeopleDesign,
+    ScoreModel,
+    planned_cell,
+    recommended,
+    with_chances,
+)
+from scoring.core.power import Contrast, logit_model, planned_power
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
     PUBLISHED_EPISODES,
@@ -289,7 +295,8 @@ def test_looks_further_when_the_narrowest_do_not_cover_enough() -> None:
 def test_tells_what_one_cell_will_give() -> None:
     assumed: dict[str, Any] = {"mean": 0.8, "annotator_var": 0.0016, "item_var": 0.072}
     contrast = Contrast(0.1, comparisons=6)
-    cell = planned_cell(annotators=8, items=200, **assumed, contrast=contrast)
+    model = logit_model(*assumed.values(), contrast)
+    cell = with_chances(planned_cell(annotators=8, items=200, **assumed), model, contrast, 0)
     assert cell.width == pytest.approx(0.0992, abs=0.002)
     assert cell.widths[0] < cell.width < cell.widths[1] < cell.widths[2]
     promised = planned_power(**assumed, difference=0.1, annotators=8, items=200, runs=1)
