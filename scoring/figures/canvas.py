@@ -8,6 +8,7 @@ from io import BytesIO
 from math import nan
 from textwrap import fill
 from typing import Literal
+from xml.sax.saxutils import quoteattr
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -147,7 +148,7 @@ def inline_svg(figure: Figure, title: str) -> str:
     text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r'style="([^"]*)"', lambda match: _attributes(match[1]), text)
     text = text.replace(INK, "currentColor")
-    name = f'role="img" aria-label="{_escaped(title)}"'
+    name = f'role="img" aria-label={quoteattr(title)}'
     return text.replace("<svg", f'<svg {name} stroke-linejoin="round"', 1)
 
 
@@ -161,8 +162,4 @@ def _attributes(style: str) -> str:
             attributes["font-size"] = size[1] if size else "10"
         elif name != "font-family":
             attributes[name] = value
-    return " ".join(f'{name}="{_escaped(value)}"' for name, value in attributes.items())
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())

@@ -103,20 +103,14 @@ def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
     panel.set_yticks(range(len(shown)), names)
     panel.set_ylim(max(1, len(shown)) - 0.5, -0.5)
-    panel.set_xlim(*_reach(shown))
+    # From the least limit to the greatest, and 0 between them; never beyond what is possible.
+    ends = [0.0, *(end for test in shown for key in REACH if (end := test[key]) is not None)]
+    panel.set_xlim(max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2))
     # Beneath the marks alone, which names leave half of the width.
     told = "people less system, percent points, with 95 % interval"
     label_across(panel, fill(told, int(0.55 * width / (SIGN * size.scale))), size)
     dress(panel, "x", size)
     return figure
-
-
-def _reach(tests: Sequence[Record]) -> tuple[float, float]:
-    """From the least limit to the greatest, and 0 between them; never beyond what is possible."""
-    ends = [0.0]
-    for test in tests:
-        ends += [end for key in REACH if (end := test[key]) is not None]
-    return max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2)
 
 
 def _test_names(tests: Sequence[Record]) -> list[str]:
@@ -229,9 +223,8 @@ def _step(rows: Sequence[Row]) -> float:
 
 
 def _asides(lines: Sequence[Sequence[Row]], step: float) -> list[float]:
-    """How far each line stands beside its shots. Marks stand on them; only where several intervals
-    would hide one another do those after the first stand aside, to the left and right, all within a
-    sixth of the way to the next shots."""
+    """How far each line stands beside its shots: only where several intervals would hide one
+    another, those after the first, left and right, within a sixth of the way to the next shots."""
     has_interval = [any(row.ci_low is not None for row in line) for line in lines]
     count = sum(has_interval) | 1
     places = (np.arange(count) - count // 2) * step / (3 * max(1, count - 1))
@@ -286,9 +279,8 @@ def _people(
     low = [max(0.0, m - _or(r.ci_low, m)) for m, r in zip(means, line, strict=True)]
     high = [max(0.0, _or(r.ci_high, m) - m) for m, r in zip(means, line, strict=True)]
     measured = line[0].kind == RowKind.HUMAN
-    marker = (
-        "*" if line[0].kind == RowKind.REPORTED else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
-    )
+    published = line[0].kind == RowKind.REPORTED
+    marker = "*" if published else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
     panel.errorbar(
         shots,
         means,

@@ -24,7 +24,6 @@ PARTS = {"differences": "tests", "curves": "curves"}
 
 @require_safe
 def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
-    """Score against shots, for the table as shown."""
     found, choices = asked(request, scope, name)
     table = glance(found, choices, author=request.user).table
     if table is None:

@@ -1,6 +1,6 @@
 """The planner's forms: what a plan starts from and rests on, and the study that it makes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from math import sqrt
@@ -240,7 +240,6 @@ class PlanForm(forms.Form):
         )
 
     def wanted(self) -> dict[str, Any]:
-        """The budget, or the width as the plan takes it."""
         if self.cleaned_data["aim"] == WIDTH:
             return {"width": self.cleaned_data["width"] / 100}
         return {"budget": self.cleaned_data["budget"]}
@@ -282,22 +281,20 @@ class StartForm(forms.Form):
         own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
         rows = own.counted().of_people().order_by("-study__created_at")
         about = ("study__slug", "study__title", "batch__task", "batch__training_set__shots")
-        pilots = self._cells(rows.values_list(*about).annotate(n=Count("pk")))
-        field = self.fields["pilot"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "none: as the fields below say"), *pilots]
-        self.has_any = has_tasks or bool(pilots)
-
-    def _cells(self, cells: Iterable[tuple[str, str, int, int | None, int]]) -> list[Any]:
+        cells = rows.values_list(*about).annotate(n=Count("pk"))
         enough = [cell for cell in cells if cell[-1] >= FEWEST]
         tasks = Task.objects.in_bulk({cell[2] for cell in enough})
-        return [
+        pilots = [
             (
                 f"{slug}/{tasks[task].slug}/{shots or 0}",
                 f"{title}: {tasks[task]}, {shots or 0} shots ({count} people)",
             )
             for slug, title, task, shots, count in enough
         ]
+        field = self.fields["pilot"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "none: as the fields below say"), *pilots]
+        self.has_any = has_tasks or bool(pilots)
 
     def values(self) -> tuple[dict[str, str], Pilot | None]:
         """The planner's fields as the task and the pilot say; the pilot knows the times and how

@@ -1,6 +1,7 @@
 """Planning: how many people on how many items a budget buys, or what a target width costs, from
 assumptions that the plan states; the formulas and their simulation are in the core."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -42,13 +43,9 @@ ENOUGH = 0.8
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What a plan rests on. Times in seconds, the fee as a share on top, variances on the scale
-    of scores in [0, 1], as is the mean; shots are training items. How many splits (or episodes) a
-    cell has says only how its people are spread.
-
-    The defaults: a crowd that scores 80 on average, with 4 points between annotators, on short
-    texts.
-    """
+    """What a plan rests on. Times in seconds, the fee as a share on top, variances and mean on the
+    scale of scores in [0, 1]; shots are training items, and over the splits (or episodes) people
+    are only spread. By default a crowd that scores 80, 4 points between people, on short texts."""
 
     rate: float = 12.0
     fee: float = 0.0
@@ -104,7 +101,6 @@ class Assumptions:
 
     @property
     def least_annotators(self) -> int:
-        """One for each split, at least."""
         return max(LEAST_ANNOTATORS, self.splits)
 
 
@@ -123,7 +119,6 @@ def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:
 
 
 def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign]:
-    """Narrowest first."""
     a = assumptions
     known = asdict(a)
     for name in ("mean", "currency", "splits"):
@@ -176,16 +171,11 @@ def _reaching(
 def _fewest_items(
     assumptions: Assumptions, annotators: int, reaches: Callable[[int, int], bool]
 ) -> int | None:
-    low, high = assumptions.least_items, assumptions.max_items
-    if not reaches(annotators, high):
+    least, most = assumptions.least_items, assumptions.max_items
+    if not reaches(annotators, most):
         return None
-    while low < high:
-        middle = (low + high) // 2
-        if reaches(annotators, middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    fewer = range(least, most)
+    return least + bisect_left(fewer, True, key=lambda items: reaches(annotators, items))
 
 
 LEAST_COVERAGE = 0.94
@@ -366,12 +356,10 @@ def make_plan(
 ) -> Plan:
     """The designs that a budget buys, or that reach a wanted width (in [0, 1]).
 
-    Widths are of the interval that the table will show for the cell, over all its splits. With a
-    budget the cheapest within a tenth of the narrowest is recommended, with a width the cheapest;
-    where a difference is to be shown, of those that allow a claim. Its simulated interval holds the
-    truth at least as often as `min_coverage` says; without it, and in cells of more scores than
-    `most_simulated`, the formula decides alone. Raises BadInput.
-    """
+    Widths are of the interval that the table will show. With a budget the cheapest within a tenth
+    of the narrowest is recommended, with a width the cheapest; where a difference is to be shown,
+    of those that allow a claim. Its simulated interval holds the truth as often as `min_coverage`
+    says; without it, or beyond `most_simulated` scores, the formula decides. Raises BadInput."""
     if (budget is None) == (width is None):
         raise BadInput("Give either a budget or a width for the interval.")
     plan = Plan(assumptions, budget, width, contrast, min_coverage, seed, most_simulated)

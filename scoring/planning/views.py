@@ -68,18 +68,12 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
         else:
             messages.success(request, "The study was made as planned. Look it over, then start it.")
             return redirect("scoring:builder", study.slug)
-    form = PlanForm.from_query(request.GET)
-    context = {
-        "form": form,
-        "start": StartForm(user=request.user),
-        "draft": draft,
-        **_result(form),
-    }
+    form, start = PlanForm.from_query(request.GET), StartForm(user=request.user)
+    context = {"form": form, "start": start, "draft": draft, **_result(form)}
     return render(request, "scoring/planning/plan.html", context, status=422)
 
 
 def _result(form: PlanForm) -> dict[str, Any]:
-    """What the page shows of the plan, or the problem."""
     context: dict[str, Any] = {"query": urlencode(form.data)}
     if not form.is_valid():
         return {**context, "problem": "Correct the marked fields."}
@@ -109,7 +103,6 @@ def _result(form: PlanForm) -> dict[str, Any]:
 
 
 def _spread(people: int, splits: int) -> str:
-    """How many there are for each split."""
     least, more = divmod(people, splits)
     return f"{least} or {least + 1}" if more else f"{least}"
 
@@ -122,7 +115,6 @@ def _picture(plan: Plan, size: Size) -> str:
 
 
 def _contrast(plan: Plan) -> dict[str, Any]:
-    """What the recommended design says of the difference that matters."""
     contrast, best = plan.contrast, plan.recommended
     if contrast is None or best is None or plan.chance is None:
         return {}
@@ -181,9 +173,8 @@ def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
 
 
 def seconds_for(study: Study, cost: float | None) -> float | None:
-    """The time for one example at which the study's batches cost this much, with the fee: a plan
-    has one time for training and another for the test, the builder one for both. None where the
-    builder takes no such time."""
+    """The time for one example, in training and test alike, at which the study's batches cost this
+    much, with the fee; None where the builder takes no such time."""
     examples = estimate(study, list(study.batches.all()), seconds=1).judgements
     if not cost or not examples:
         return None
