@@ -45,8 +45,7 @@ class Analysis:
     changes: tuple[Record, ...] = ()
     uncertainty: tuple[Record, ...] = ()
     agreement: tuple[Record, ...] = ()
-    # Of each: where it belongs, how many annotators it is of, its `points` as the table has them,
-    # and `by_annotator`, by pseudonym the mean in the same blocks.
+    # Each with its place and annotators, its `points`, and by annotator the means in its blocks.
     curves: tuple[Record, ...] = ()
     aggregates: tuple[Record, ...] = ()
     average_tests: tuple[Record, ...] = ()
@@ -63,7 +62,6 @@ STORE = Store(
 
 
 def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None) -> Analysis:
-    """Every figure beyond the table itself."""
     reader = CellReader(whole_of(choices))
     # The uncertainty of figures over episodes is shown on their own board.
     people = [

@@ -2,7 +2,7 @@
 what a correction of its gold would change."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,37 +11,34 @@ from annotation.kinds import answer_score, in_full
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.scope import Choices, Scope
-from scoring.cells.vectors import Answers, judged_answers, predicted_answers
+from scoring.cells.vectors import Answers, Texts, judged_answers, predicted_answers
 from scoring.core.normalisation import as_compared
 from scoring.core.s1 import score_one
 from scoring.models import Prediction, RunState, method_label, shots_label
 
+# Over all answers, and how many they are.
+Mean = tuple[float, int]
 
-@dataclass(frozen=True)
+
 class ItemScores:
     """Mean S1 in percent over all answers of people, and of runs, that count; None without any."""
 
-    example_id: int
-    source_id: str
-    position: int
-    question: str
-    context: str
-    gold: tuple[tuple[str, ...], ...]
-    people: float | None
-    people_answers: int
-    systems: float | None
-    systems_answers: int
+    def __init__(self, position: int, item: Item, gold: Texts, human: Mean, machine: Mean) -> None:
+        example = item.example
+        self.example_id, self.source_id, self.position = example.pk, item.source_id, position
+        self.question, self.context = example.question, " ".join(example.context)
+        self.gold = tuple(tuple(in_full(texts, example)) for texts in gold)
+        self.people, self.people_answers = percent(human[0]), human[1]
+        self.systems, self.systems_answers = percent(machine[0]), machine[1]
 
     @property
     def gap(self) -> float | None:
-        """People less systems."""
         if self.people is None or self.systems is None:
             return None
         return self.people - self.systems
 
     @property
     def text(self) -> str:
-        """All the text that a search covers."""
         golds = (text for texts in self.gold for text in texts)
         return "\n".join([self.source_id, self.question, self.context, *golds]).lower()
 
@@ -62,18 +59,7 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
     first = {item.example_id: item for item in reversed(items)}
     nothing = (float("nan"), 0)
     return [
-        ItemScores(
-            example_id=pk,
-            source_id=item.source_id,
-            position=number,
-            question=item.example.question,
-            context=" ".join(item.example.context),
-            gold=tuple(tuple(in_full(texts, item.example)) for texts in golds[pk]),
-            people=percent(human.get(pk, nothing)[0]),
-            people_answers=human.get(pk, nothing)[1],
-            systems=percent(machine.get(pk, nothing)[0]),
-            systems_answers=machine.get(pk, nothing)[1],
-        )
+        ItemScores(number, item, golds[pk], human.get(pk, nothing), machine.get(pk, nothing))
         for number, (pk, item) in enumerate(reversed(first.items()), start=1)
     ]
 
@@ -113,7 +99,7 @@ def _answers(
         answer = given[member.pk].get(example.pk)
         if answer is None:
             continue
-        given_texts, golds = as_compared(answer, gold or (), cell.normalisation)
+        given_texts, golds = as_compared(answer, gold or (), cell.task.normalisation)
         score = score_one(given_texts, golds, references=cell.references)
         yield {
             "who": member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
@@ -127,9 +113,9 @@ def _answers(
         }
 
 
-def _means(cells: Iterable[Cell]) -> dict[int, tuple[float, int]]:
+def _means(cells: Iterable[Cell]) -> dict[int, Mean]:
     """By example, the mean over all answers and their number."""
-    sums: dict[int, tuple[float, int]] = {}
+    sums: dict[int, Mean] = {}
     for cell in cells:
         seen = ~np.isnan(cell.matrix)
         totals = np.where(seen, cell.matrix, 0).sum(axis=0)
@@ -140,7 +126,7 @@ def _means(cells: Iterable[Cell]) -> dict[int, tuple[float, int]]:
     return {pk: (total / count, count) for pk, (total, count) in sums.items() if count}
 
 
-def _golds(cells: Iterable[Cell]) -> dict[int, tuple[tuple[str, ...], ...]]:
+def _golds(cells: Iterable[Cell]) -> dict[int, Texts]:
     return {
         pk: gold
         for cell in cells
@@ -156,9 +142,9 @@ Touched = dict[str, Any]
 
 
 def effect_of(example: Example, before: Gold, after: Gold) -> dict[str, Any]:
-    """Under the task's own reference policy, over people's completed work and complete runs: the
-    answers of `people` and `runs` that change, how many stay, and the `studies` that keep showing,
-    and screening by, the version that they started with."""
+    """Under the task's own policy, over completed work and runs: the answers of `people` and `runs`
+    that change, how many stay, and the `studies` that keep showing the version they started with.
+    """
     people, runs = (
         [{**one, **_scores(one["answer"], example, before, after)} for one in given]
         for given in (_of_people(example), _of_runs(example))

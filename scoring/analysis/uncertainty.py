@@ -197,9 +197,8 @@ def _limits(name: str, found: Agreement) -> Record:
 
 
 def _against_others(units: Units, references: str) -> float | None:
-    """In percent; None of two, whose other has no consensus. What people reach against one another
-    bounds what can be told apart from noise in the labels: whoever exceeds it by the gold may have
-    learned the noise."""
+    """In percent; None of two, whose other has no consensus. Whoever exceeds by the gold what
+    people reach against one another may have learned the noise of the labels."""
     answers, golds = [], []
     for unit in units:
         for k, answer in enumerate(unit):

@@ -1,6 +1,5 @@
-"""The rows of cells, of their annotators, and of what these answer together (the answer of more
-than half of them, scored like any answer; never mixed with the mean annotator): scores in percent,
-unrounded. And what figures are read against: what no skill earns, and what was published."""
+"""The rows of cells, of their annotators, and of what more than half of these answer, scored like
+any answer: in percent, unrounded. And what no skill earns, and what was published."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -35,7 +34,6 @@ from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.intervals import (
     NO_INTERVAL,
     PAIR,
-    CellInterval,
     LeftOut,
     SplitInterval,
     guard_band,
@@ -98,11 +96,9 @@ def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
         if sets == "these":
             raise
         figures = split_interval(rows, splits, estimand=estimand)
-        return replace(figures, cell=_without_interval(figures.cell, str(error)), shot_sets="new")
-
-
-def _without_interval(interval: CellInterval, why: str) -> CellInterval:
-    return replace(interval, low=nan, high=nan, se=nan, df=nan, method=NO_INTERVAL, notes=(why,))
+        nothing: Any = dict.fromkeys(("low", "high", "se", "df"), nan)
+        cell_alone = replace(figures.cell, **nothing, method=NO_INTERVAL, notes=(str(error),))
+        return replace(figures, cell=cell_alone, shot_sets="new")
 
 
 def annotator_rows(cell: Cell) -> list[Row]:
@@ -184,9 +180,8 @@ def _answers_an_item(cell: Cell) -> dict[str, Any]:
 
 
 def _released(cell: Cell, choices: Choices, *, matched: bool) -> dict[str, Any] | None:
-    """What whoever may not see the gold is shown of a system: the mean over its runs and its SD,
-    from what each shows by itself over all of its items. Another policy, or another version of the
-    gold, would be a second figure of the same answers."""
+    """A system for whoever may not see the gold: mean and SD over what each run shows by itself.
+    Another policy or version of the gold would be a second figure of the same answers."""
     is_own = cell.references == cell.task.reference_policy and choices.are_own
     if not is_own or not all(map(is_well_formed, cell.runs)):
         return None
@@ -220,7 +215,7 @@ def _described(cell: Cell) -> Row:
         shots=cell.shots,
         pool=cell.pool or None,
         references=cell.references,
-        normalisation=cell.normalisation,
+        normalisation=cell.task.normalisation,
         gold_version=cell.gold_version,
         coverage=cell.coverage,
         parameters=cell.parameters,
@@ -253,7 +248,7 @@ def answers_by_item(cell: Cell) -> Units:
     """By item, what every annotator answered, as S1 compares it; None where one did not see it."""
     given = judged_answers([member.pk for member in cell.members]).values()
     compared = [
-        {pk: normalised(answer, cell.normalisation) for pk, answer in answers.items()}
+        {pk: normalised(answer, cell.task.normalisation) for pk, answer in answers.items()}
         for answers in given
     ]
     return [[answers.get(pk) for answers in compared] for pk in cell.example_ids]

@@ -90,17 +90,11 @@ class Cell:
         text = self.annotators[0].batch.shots_text
         return "" if text == "0 shots" else text
 
-    @property
-    def normalisation(self) -> str:
-        return self.task.normalisation
-
     @cached_property
     def without_excluded(self) -> "Cell":
-        """Those of its annotators that count."""
         return self.keeping([not hasattr(member, "exclusion") for member in self.annotators])
 
     def keeping(self, kept: Sequence[bool]) -> "Cell":
-        """Some of its members."""
         members: Any = tuple(compress(self.members, kept))
         return replace(self, members=members, vectors=tuple(compress(self.vectors, kept)))
 
@@ -181,7 +175,6 @@ class Cell:
 
     @cached_property
     def clustered(self) -> Floats:
-        """The scores with one column for each cluster."""
         return cluster_scores(self.scores, self.clusters)
 
     @cached_property
@@ -191,7 +184,6 @@ class Cell:
 
     @cached_property
     def item_seconds(self) -> list[list[float]]:
-        """How long each member took for each test item; nothing of systems."""
         if self.study is None:
             return [[] for _ in self.members]
         seconds = judged_seconds([member.pk for member in self.members], self.only)
@@ -293,7 +285,6 @@ class CellReader(TaskScoring):
         return (False, True) if self.choices.simulated else (False,)
 
     def systems(self, task: Task) -> list[Cell]:
-        """A task's systems, each over its splits or episodes."""
         if self.only(task) == NOTHING:
             return []
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
@@ -333,7 +324,8 @@ class CellReader(TaskScoring):
 
     def _vectors(self, task: Task, members: Sequence[_Member]) -> dict[int, Vector]:
         """People are nested in the sets that they learned from, several runs in their split."""
-        items = self._items_of(task, {member.pk: _test_set_of(member) for member in members})
+        owners = {one.pk: (one if isinstance(one, Run) else one.batch).test_set for one in members}
+        items = self._items_of(task, owners)
         are_runs = any(isinstance(member, Run) for member in members)
         scores = (run_scores if are_runs else assignment_scores)(items, self.policy(task))
         return {
@@ -352,7 +344,6 @@ class CellReader(TaskScoring):
 
 
 def shots_of_batch(batch: Batch) -> int | str:
-    """The shots of the cell that a batch belongs to."""
     return FEW if batch.shots and batch.test_set.episode is not None else batch.shots
 
 
@@ -374,10 +365,6 @@ def _reading_order(run: Run) -> tuple[object, ...]:
     system = run.system, run.method, run.parameters
     place = run.split or 0, run.episode or 0
     return *system, run.shots is None, run.shots or 0, *place, run.checksum
-
-
-def _test_set_of(member: Assignment | Run) -> ItemSet:
-    return member.test_set if isinstance(member, Run) else member.batch.test_set
 
 
 def _episode_of(member: Assignment | Run) -> int | None:

@@ -19,9 +19,8 @@ CONSENSUS = "Consensus"
 SIMULATED_CONSENSUS = "Consensus of SIMULATED PEOPLE"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
 CEILING = "ceiling"
-# The blocks of a table below the systems that a study is compared with: those that came later or
-# were not named, and those on other shot sets or items, with every published figure; then the
-# figures of groups of items.
+# The blocks of a table below the systems that a study is compared with; the second has every
+# published figure too, the third figures of groups of items.
 LATER, OTHER, GROUPED = "later", "other", "grouped"
 BLOCKS = {
     "": "",
@@ -292,9 +291,8 @@ BESIDE_SCORES = (BY_KEY["median_item_s"],)
 
 
 def released(figure: float) -> float:
-    """A figure in percent as whoever may not see the gold is told it: with all its digits it can be
-    a sum that only one set of golds gives; so rounded, of a run that answers every item, it takes
-    at most 1,001 values: ten bits."""
+    """A figure in percent for whoever may not see the gold: all its digits could be a sum that only
+    one set of golds gives; so rounded, of a whole run, it takes 1,001 values: ten bits."""
     return round(figure, 1)
 
 

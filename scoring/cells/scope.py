@@ -38,8 +38,6 @@ RUNS = ("matched", "all")
 
 @dataclass(frozen=True)
 class Choices:
-    """What the reader of a comparison chooses."""
-
     # None: each task's own policy.
     references: str | None = None
     estimand: str = "new_items"
@@ -168,7 +166,6 @@ class Scope:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What readers call the studies, by slug."""
         return {study.slug: study.title for study in self.studies}
 
     @property
@@ -263,7 +260,6 @@ def ordered(job: Job) -> tuple[Scope, Choices]:
 
 
 def _of_study(study: Study) -> list[Any]:
-    """What its verdicts follow from, beside answers and runs."""
     closed = str(study.closed_at) if study.is_settled else ""
     return [study.slug, study.margin, study.named_systems, closed]
 
@@ -275,7 +271,6 @@ def _published_columns() -> list[str]:
 
 
 def _of_tasks(tasks: Sequence[Task], scoring: TaskScoring) -> list[Any]:
-    """What the figures on each task follow from."""
     scoring.read_gold_versions(tasks)
     versions = {task.pk: scoring.gold_version(task) for task in tasks}
     sets, golds = _sets_of(tasks), _gold_counts(versions)
@@ -328,7 +323,6 @@ def _unscored(task: Task, scope: Scope, scoring: TaskScoring) -> int:
 
 
 def _owners(task: Task, scope: Scope) -> tuple[QuerySet[Assignment], QuerySet[Run]]:
-    """The people and runs on a task."""
     people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
     return people.completed(), Run.objects.complete().filter(task=task)
 

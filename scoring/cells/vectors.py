@@ -1,13 +1,9 @@
-"""Rows → arrays, the only meeting point: answers of people and models become vectors of S1.
-
-The items of a test set are read in their order, with their gold at one version; a benchmark of
-episodes has thousands of sets, so the sets of a task are read together. Vectors are kept
-(ScoreVector), so that judgements and predictions are read only once for each state of their inputs.
-"""
+"""Rows → arrays, the only meeting point: answers of people and models become vectors of S1, in the
+order of a test set's items. A benchmark of episodes has thousands of sets, so those of a task are
+read together. Vectors are kept, so that answers are read once for each state of their inputs."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 
@@ -36,22 +32,23 @@ Texts = tuple[tuple[str, ...], ...]
 ItemRow = tuple[int, str, str]
 
 
-@dataclass(frozen=True)
 class ScoredItems:
-    item_set_id: int
-    task_id: int
-    gold_version: int
-    example_ids: tuple[int, ...]
-    source_ids: tuple[str, ...]
-    # Items that share a context are one cluster.
-    clusters: tuple[str, ...]
-    golds: tuple[Texts, ...]
-    normalisation: str
-    fingerprint: str
+    """The items of one test set, in their order, with their gold at one version."""
+
+    def __init__(
+        self, task: Task, pk: int, rows: Sequence[ItemRow], golds: Mapping[int, Texts], version: int
+    ) -> None:
+        self.item_set_id, self.gold_version = pk, version
+        self.normalisation = task.normalisation
+        self.example_ids = tuple(row[0] for row in rows)
+        self.source_ids = tuple(row[1] for row in rows)
+        # Items that share a context are one cluster.
+        self.clusters = tuple(row[2] for row in rows)
+        self.golds = tuple(golds[pk] for pk in self.example_ids)
+        self.fingerprint = checksum([rows, self.golds, task.normalisation])
 
     @cached_property
     def compared(self) -> list[list[list[str]]]:
-        """The golds as S1 compares them."""
         return [normalised_golds(gold, self.normalisation) for gold in self.golds]
 
     def __len__(self) -> int:
@@ -70,7 +67,7 @@ def scored_items(
     """By the primary key of the set; all of one task."""
     rows = _rows_of(task, {item_set.pk for item_set in item_sets})
     golds = _golds_of(task, gold_version)
-    return {pk: _scored(task, pk, own, golds, gold_version) for pk, own in rows.items()}
+    return {pk: ScoredItems(task, pk, own, golds, gold_version) for pk, own in rows.items()}
 
 
 def _rows_of(task: Task, pks: Collection[int]) -> dict[int, list[ItemRow]]:
@@ -93,23 +90,6 @@ def _golds_of(task: Task, version: int) -> dict[int, Texts]:
         example: tuple(tuple(span["text"] for span in spans) for spans in alternatives)
         for example, alternatives in rows
     }
-
-
-def _scored(
-    task: Task, pk: int, rows: Sequence[ItemRow], golds: Mapping[int, Texts], version: int
-) -> ScoredItems:
-    own = tuple(golds[row[0]] for row in rows)
-    return ScoredItems(
-        item_set_id=pk,
-        task_id=task.pk,
-        gold_version=version,
-        example_ids=tuple(row[0] for row in rows),
-        source_ids=tuple(row[1] for row in rows),
-        clusters=tuple(row[2] for row in rows),
-        golds=own,
-        normalisation=task.normalisation,
-        fingerprint=checksum([rows, own, task.normalisation]),
-    )
 
 
 def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]:
@@ -188,7 +168,6 @@ def _kept_scores(
 
 
 def _fresh_scores(owner: str, owners: Owners, references: str) -> dict[int, Floats]:
-    """The kept vectors whose fingerprint is current; the others are deleted."""
     key = _key(next(iter(owners.values())), references)
     fresh: dict[int, Floats] = {}
     stale: list[int] = []
@@ -269,15 +248,13 @@ MALFORMED = "malformed"
 
 
 def is_well_formed(run: Run) -> bool:
-    """Whoever could tune an answer's number of pieces could read golds from a score, so such
-    answers withhold one; one outside what was offered tells nothing, and is only counted. Runs
-    stored by an older version are looked through."""
+    """Whoever could tune an answer's number of pieces could read golds from a score, so those with
+    too many withhold it. Runs stored by an older version are looked through."""
     counted = run.report.get(MALFORMED)
     return not (malformed_answers(run) if counted is None else counted)
 
 
 def malformed_answers(run: Run) -> int:
-    """How many of its answers have more pieces than a gold could have."""
     task = run.task
     kind = answer_kind(task.kind)
     several = Prediction.objects.filter(run=run, answer__1__isnull=False).order_by()

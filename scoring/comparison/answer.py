@@ -3,7 +3,7 @@ for each system; as its page and its documents read it. All from the side of peo
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -85,9 +85,11 @@ class ForestLine:
         people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
         own = f"m = {test.m}" if test.exploratory else ""
         came = f"came {test.supplement}" if test.supplement and not test.exploratory else ""
-        return "; ".join(
-            filter(None, [people, runs_text(test.runs), own, came, *test.reasons, _within(test)])
-        )
+        # Why an interval that leaves out 0 decides nothing.
+        leans = claimed_state(test) in LEANING
+        within = f"may be within {test.margin:g} points" if leans else ""
+        told = [people, runs_text(test.runs), own, came, *test.reasons, within]
+        return "; ".join(filter(None, told))
 
     def place(self, reach: float) -> None:
         """On an axis whose middle is 0."""
@@ -99,25 +101,29 @@ class ForestLine:
             self.low, self.middle, self.high = map(placed, self.ends)
         margin = (self.test.margin if self.test else None) or 0.0
         self.margin_at, self.margin_width = placed(-margin), AXIS * margin / reach
-        for line in self.tasks:
-            line.place(reach)
 
 
-@dataclass(frozen=True)
 class Answer:
-    """Of the people of one study, or of one of its pools, at one number of shots. forest: by the
-    heading of a block its lines, the highest score first."""
+    """Of the people of one study, or of one of its pools, at one number of shots."""
 
-    # Of whom, where there are several.
-    of: str
-    headline: list[str]
-    condition: str
-    so_far: str
-    people: str
-    forest: dict[str, list[ForestLine]]
-    no_skill: float | None
-    footing: str
-    why: list[str]
+    def __init__(self, table: Comparison, people: Sequence[Row], *, loud: bool) -> None:
+        first = people[0]
+        study = "" if table.study else table.titles.get(first.study or "")
+        tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
+        named = [those for those in _by_system(tests) if not block_of(those[0])]
+        at, margin = first.after_checks or shots_text(str(first.shots)), _margin(named)
+        grey = f"; grey: within the margin of {margin:g} points" if margin else ""
+        # Of whom, where there are several.
+        self.of = ", ".join(filter(None, [study, first.pool]))
+        self.headline = _headline(named, tests, people, loud=loud)
+        self.condition = f"{at}, {_counted(len(people), 'task')}{grey}"
+        self.so_far = _so_far(table, named, people)
+        self.people = _people(table, people)
+        # By the heading of a block its lines, the highest score first.
+        self.forest = _forest(table, first, tests, tasks=len(people))
+        self.no_skill = _no_skill(table, people)
+        self.footing = _footing(table, named, first)
+        self.why = [*_why(named), *revisions(table)]
 
 
 def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
@@ -126,27 +132,7 @@ def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]
     for row in table.rows:
         if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
             people.setdefault((row.study, row.pool, row.kind), []).append(row)
-    return [_answer(table, rows, loud=loud) for rows in people.values()]
-
-
-def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
-    first = people[0]
-    study = "" if table.study else table.titles.get(first.study or "")
-    tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
-    named = [those for those in _by_system(tests) if not block_of(those[0])]
-    forest = _forest(table, first, tests, tasks=len(people))
-    at = first.after_checks or shots_text(str(first.shots))
-    return Answer(
-        of=", ".join(filter(None, [study, first.pool])),
-        headline=_headline(named, tests, people, loud=loud),
-        condition=f"{at}, {_counted(len(people), 'task')}{_grey(named)}",
-        so_far=_so_far(table, named, people),
-        people=_people(table, people),
-        forest=forest,
-        no_skill=_no_skill(table, people),
-        footing=_footing(table, named, first),
-        why=[*_why(named), *revisions(table)],
-    )
+    return [Answer(table, rows, loud=loud) for rows in people.values()]
 
 
 def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
@@ -187,7 +173,9 @@ def _headline(
     def claimed(state: State, systems: Sequence[Sequence[Difference]]) -> str:
         names, margin = _all_with_runs(systems), systems[0][0].margin
         told = claim(state, names, simulated=simulated, margin=margin, loud=loud)
-        where = " on average." if any(map(_hides_tasks, systems)) else "."
+        # Where the average of a system says what some task does not.
+        hides = [those for those in systems if len({test.outcome for test in those}) > 1]
+        where = " on average." if any(those[0].task is None for those in hides) else "."
         return told.removesuffix(".") + (where.upper() if loud else where) if told else ""
 
     told = [claimed(state, by_state[state]) for state in (*STATES, *LEANING) if state in by_state]
@@ -196,11 +184,6 @@ def _headline(
             of_tasks = [test for test in those if test.task]
             told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
-
-
-def _hides_tasks(tests: Sequence[Difference]) -> bool:
-    """Whether the average of a system says what some task does not."""
-    return tests[0].task is None and len({test.outcome for test in tests}) > 1
 
 
 def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
@@ -299,7 +282,11 @@ def _forest(
             about = "" if len(table.task_names) == 1 else f", {table.task_names.get(row.task, '')}"
             line = ForestLine(_system(row.system, row.method) + about, row.mean)
             blocks.setdefault(row.block, []).append(line)
-    _place([line for lines in blocks.values() for line in lines])
+    # All on one axis.
+    every = [one for lines in blocks.values() for line in lines for one in (line, *line.tasks)]
+    reach = max((abs(end) for line in every for end in line.ends if end is not None), default=0.0)
+    for line in every:
+        line.place(reach + EDGE)
     for lines in blocks.values():
         lines.sort(key=lambda line: -(line.score or 0.0))
     return {heading: blocks[block] for block, heading in BLOCKS.items() if block in blocks}
@@ -307,19 +294,6 @@ def _forest(
 
 def _task(table: Comparison, test: Difference) -> str:
     return table.task_names.get(test.task or "", test.task or "")
-
-
-def _within(test: Difference) -> str:
-    """Why an interval that leaves out 0 decides nothing."""
-    return f"may be within {test.margin:g} points" if claimed_state(test) in LEANING else ""
-
-
-def _place(lines: Sequence[ForestLine]) -> None:
-    """All on one axis."""
-    every = [*lines, *(task for line in lines for task in line.tasks)]
-    reach = max((abs(end) for line in every for end in line.ends if end is not None), default=0.0)
-    for line in lines:
-        line.place(reach + EDGE)
 
 
 def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
@@ -330,11 +304,6 @@ def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
 
 def _margin(named: Sequence[Sequence[Difference]]) -> float:
     return max((test.margin or 0.0 for those in named for test in those), default=0.0)
-
-
-def _grey(named: Sequence[Sequence[Difference]]) -> str:
-    margin = _margin(named)
-    return f"; grey: within the margin of {margin:g} points" if margin else ""
 
 
 def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:

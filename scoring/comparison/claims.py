@@ -67,10 +67,9 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
 
 
 def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) -> dict[str, Any]:
-    """These tests as they were frozen, with the versions that there are; what is not of the frozen
-    family as it is. A settled study's are frozen now, if they are not yet or rest on something
-    else. Under other references, gold or people than the study's own nothing is frozen, nor where
-    the inputs are no longer those (of this fingerprint) that the tests were computed from."""
+    """These tests as they were frozen, with their versions; what is not of the frozen family as it
+    is. A settled study's are frozen now, if they are not yet or rest on something else; but not
+    under other choices than its own, nor from inputs that are no longer of this fingerprint."""
     study = scope.study
     if study is None or study.is_rehearsal or not choices.are_own or not study.is_settled:
         return {}
@@ -122,7 +121,6 @@ def _freeze(
 
 
 def _compared_runs(study: Study, tests: Iterable[Mapping[str, Any]]) -> list[Run]:
-    """Those of the systems that the tests are of."""
     names = ("system", "method", "parameters", "task", "shots")
     told = {tuple(str(test[name]) for name in names) for test in tests}
     return [

@@ -1,7 +1,5 @@
 """Comparing: people and systems on the same test items, as rows of one table, and every test of
-their differences. Everything is scored by the same code, at each task's latest gold unless another
-is asked for; a comparison is kept with its inputs' fingerprint, and recomputed when that changes.
-"""
+their differences; kept with its inputs' fingerprint, and recomputed when that changes."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -47,9 +45,8 @@ STORE = Store(Part.TABLE, Comparison, 10, "compute_comparison")
 def compare(
     scope: Scope, choices: Choices | None = None, reader: CellReader | None = None
 ) -> Comparison:
-    """One study, or all studies of a benchmark, beside the stored runs and the published figures on
-    the same tasks: as kept, or computed now and kept. reader: has read the cells of all shots, or
-    will for others too."""
+    """A study, or all of a benchmark, beside the stored runs and the published figures: as kept, or
+    computed now and kept. reader: has read the cells of all shots, or will for others too."""
     choices = choices or Choices()
     whole = whole_of(choices)
     fingerprint = inputs_fingerprint(scope, whole)

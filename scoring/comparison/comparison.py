@@ -112,13 +112,10 @@ class Comparison:
         return replace(self, rows=tuple(row for row in self.rows if not row.single))
 
     def without_gold(self) -> "Comparison":
-        """For whoever may not see the gold.
-
-        Of systems a mean, and its SD over splits, both from the rounded means of whole and
-        well-formed runs; nothing that follows from single items, as verdicts do. People show no
-        score while their study is not closed: the reader might join, and see what each answer does
-        to the mean. Afterwards their figures are rounded, and a single person shows a mean alone.
-        """
+        """For whoever may not see the gold: of systems a mean, and its SD over splits, from rounded
+        means of whole and well-formed runs; no verdict, which follows from single items. Of people
+        nothing while their study is not closed (the reader might join, and see what each answer
+        does to the mean), then rounded figures, and of a single person a mean alone."""
         rows, consensus = (
             tuple(withheld_row(row, is_interim=self._is_interim(row)) for row in those)
             for those in (self.rows, self.consensus)
@@ -164,11 +161,9 @@ class Comparison:
         return tests if self.has_verdicts else ()
 
     def average_of(self, row: Row) -> Average | None:
-        """Over all tasks, of the same people or system with as many shots."""
         return next((one for one in self.averages if whose(one) == whose(row)), None)
 
     def consensus_of(self, cell: Cell) -> Row | None:
-        """Of these people together."""
         name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
         study = cell.study.slug if cell.study else None
         where = name, study, cell.pool or None, cell.task.slug, cell.shots
@@ -238,14 +233,7 @@ class Comparison:
         )
 
     @property
-    def items_told(self) -> str:
-        """Which items its figures rest on, where the reader chose some."""
-        name, _, value = self.choices.items.partition("=")
-        return f"Only items whose {name} is {value}." if name else ""
-
-    @property
     def provenance(self) -> str:
-        """What the figures rest on, in one line of plain English for documents."""
         return (
             f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
             f"scorer version {SCORER_VERSION}, interval for {self.estimand} and "
@@ -265,7 +253,9 @@ class Comparison:
     def warning(self) -> str:
         """Empty where the figures are final."""
         interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
-        return " ".join(filter(None, [self.items_told, interim, self.unfrozen]))
+        name, _, value = self.choices.items.partition("=")
+        items = f"Only items whose {name} is {value}." if name else ""
+        return " ".join(filter(None, [items, interim, self.unfrozen]))
 
     @property
     def unfrozen(self) -> str:

@@ -1,6 +1,5 @@
-"""A comparison as a document: all rows for computing, tables for reading. First of these the one
-that answers the question, which its page shows too: people first, every system beside them at one
-number of shots, with what the tests say; all else is a click away."""
+"""A comparison as a document: all rows for computing, tables for reading. The first, on its page
+too, answers the question: people, every system beside them at one number of shots, the verdicts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -90,9 +89,8 @@ def shots_of_people(rows: Iterable[Row]) -> str:
 
 
 def overview(table: Comparison, shots: str, links: Links = None) -> Table:
-    """People first, then the systems by score; in blocks below those that came later, and those on
-    other shot sets or items. links: by task, of a page; without any it is for a document, in which
-    nothing opens."""
+    """People first, then the systems by score; below those that came later, and those on other shot
+    sets or items. links: by task, of a page; without any it is for a document."""
     rows = _once_below(
         row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
     )
@@ -284,7 +282,6 @@ def main_table(table: Comparison) -> Table:
 
 
 def _terms(table: Comparison) -> Iterable[str]:
-    """Under which terms its verdicts stand."""
     margin = max((test.margin or 0.0 for test in table.tests), default=0.0)
     if table.tests and table.has_verdicts and table.study:
         yield f"Margin {margin:g} points." if margin else "No margin was set."
@@ -310,12 +307,6 @@ def appendix_tables(table: Comparison) -> list[Table]:
     ]
     times = table.named(time_table(table))
     return [*shown, times] if times.lines else shown
-
-
-def further_tables(table: Comparison) -> list[Table]:
-    """What a reader computes with rather than prints."""
-    further = [interval_table(table.rows, table.titles), annotator_table(table.rows)]
-    return [table.named(part) for part in further if part.lines]
 
 
 def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
@@ -375,9 +366,10 @@ def _json(table: Comparison) -> str:
 
 
 def _markdown(table: Comparison) -> str:
+    further = (interval_table(table.rows, table.titles), annotator_table(table.rows))
     parts: Iterable[str] = (
         f"# Comparison: {escaped_markdown(table.title)}",
-        as_markdown([*paper_tables(table), *further_tables(table)]),
+        as_markdown([*paper_tables(table), *(table.named(one) for one in further if one.lines)]),
         escaped_markdown(table.provenance),
     )
     return "\n\n".join(parts) + "\n"

@@ -1,9 +1,6 @@
-"""The cache of comparisons: what was computed is kept with the fingerprint of its inputs. When they
-change it is stale: it is shown as such and recomputed.
-
-What a program version with other fields, formulas or scores has kept is ignored: its key differs,
-and it is deleted when the figures are kept afresh.
-"""
+"""The cache of comparisons, kept with the fingerprint of their inputs: when these change one is
+stale, shown as such and recomputed. What a version of other fields, formulas or scores has kept has
+another key: it is ignored, and deleted when the figures are kept afresh."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +33,7 @@ class Store(Generic[T]):
 
     part: Part
     kind: type[T]
-    # Raise by hand when a formula changes. Other fields, or another scorer version, change the key
-    # by themselves.
+    # Raise by hand when a formula changes; other fields or scorers change the key by themselves.
     version: int
     job: str = ""
     # Of what is kept as the lines of tables: other ones change the key too.
@@ -196,7 +192,6 @@ def shape(kind: Any) -> list[Any]:
 
 
 def _parts(hint: Any) -> Iterator[type]:
-    """The types with fields of their own that a type is made of."""
     if is_dataclass(hint) and isinstance(hint, type):
         yield hint
     for argument in get_args(hint):

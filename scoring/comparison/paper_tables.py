@@ -45,8 +45,7 @@ NOTES = {
 }
 WHO = Column("who", "Who", is_number=False, is_name=True)
 
-# Addresses, and what readers call them, by task. A page gives the addresses that it has; without
-# any, a table is for a document, which shows no small lines beneath a figure.
+# By task. Without any, a table is for a document, which shows no small lines beneath a figure.
 Links = Mapping[str, str] | None
 Names = Mapping[str, str]
 
@@ -90,10 +89,9 @@ class FigureLine:
 def figures_by_column(
     rows: Sequence[Row], *, by_shots: bool, titles: Names
 ) -> tuple[list[ScoreColumn], list[FigureLine]]:
-    """A column for each task and policy, and with `by_shots` for each number of shots; beneath
-    them a line for each system or group of people, otherwise for each of their numbers of shots.
-    One system's figures from several tables of a paper make one line, a second figure for the same
-    column makes a second."""
+    """A column for each task and policy, and with `by_shots` for each number of shots, which have
+    lines of their own otherwise; a line for each system or group of people, from whatever table of
+    a paper. A second figure for the same column makes a second line."""
     first, tasks = first_policies(rows), task_order(rows)
     policies = {(row.task, policy_of(row, first)) for row in rows}
     several = {task for task, _ in policies if sum(task == other for other, _ in policies) > 1}
@@ -176,9 +174,8 @@ def people_table(table: Comparison, links: Links = None) -> Table:
 
 
 def annotators_by_shots(table: Comparison) -> list[Table]:
-    """The table of people with every annotator beneath their cell, the best first. Each cell has
-    people of its own: those of one line have nothing in common. A table for each number of shots
-    where together they are too long for a page."""
+    """The table of people with every annotator beneath their cell, the best first; those of a line
+    are of different cells. One for each number of shots where it is too long for a page."""
     columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
     persons = [row for row in table.rows if row.single]
     lines: list[Line] = []
@@ -252,7 +249,6 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
 
 
 def with_sd(row: Row) -> str:
-    """A score with its SD, as text."""
     return f"{rounded(row.mean)} ± {rounded(row.sd)}" if row.sd is not None else rounded(row.mean)
 
 

@@ -29,18 +29,15 @@ def shown_to(request: HttpRequest, scope: Scope, table: Comparison) -> Compariso
     return table if may_see_gold(request.user, scope.benchmark) else table.without_gold()
 
 
-def _found_scope(scope: str, name: str) -> Scope:
-    if scope == "benchmark":
-        return Scope(get_object_or_404(Benchmark, name=name))
-    study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
-    return Scope(study.benchmark, study)
-
-
 def asked(
     request: HttpRequest, scope: str, name: str, right: Right = Right.TABLES
 ) -> tuple[Scope, Choices]:
     """What is compared, if the reader may see it, and the choices as the address carries them."""
-    found = _found_scope(scope, name)
+    if scope == "benchmark":
+        found = Scope(get_object_or_404(Benchmark, name=name))
+    else:
+        study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
+        found = Scope(study.benchmark, study)
     require(request.user, found.study or found.benchmark, right)
     choices = _chosen(request.GET)
     is_part = choices.gold_version or choices.items or choices.by

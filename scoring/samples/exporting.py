@@ -84,7 +84,7 @@ class Evaluation:
             "split": self.split,
             "episode": self.test_set.episode,
             "references": self.cell.references,
-            "normalisation": self.cell.normalisation,
+            "normalisation": self.cell.task.normalisation,
             "gold_version": self.cell.gold_version,
         }
 

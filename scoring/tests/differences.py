@@ -33,11 +33,8 @@ p_value = partial(described, digits=3, least=0.001)
 @dataclass(frozen=True)
 class Difference:
     """One side less the other, in percent points, and what may be said of it; None where something
-    does not apply. The means are those over the compared items. outcome is that of the first side:
-    people, or the first of two systems.
-
-    All of it follows from single items: nothing is for readers who may not see the gold.
-    """
+    does not apply. The outcome is that of the first side: people, or the first of two systems. All
+    of it follows from single items: nothing is for readers who may not see the gold."""
 
     # None of systems.
     study: str | None = as_in(BY_KEY["study"])
@@ -179,7 +176,6 @@ class Pairing:
 
     @property
     def named(self) -> dict[str, Any]:
-        """Whose the two are, and with how many shots."""
         of_shots, of_systems = self.sides == PEOPLE, self.sides == SYSTEMS
         system = self.cell if of_systems else self.other
         named = {
@@ -255,7 +251,6 @@ def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
 
 
 def difference_of(pair: Pairing, **said: Any) -> Difference:
-    """The test of two cells, with what is said of it."""
     cell, test = pair.cell, pair.test
     # Of two systems those of the one with fewer.
     runs = {PEOPLE: None, SYSTEMS: min(test.n, test.r)}.get(pair.sides, test.r)
@@ -274,7 +269,7 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         left_out=test.left_out,
         runs_left_out=pair.runs_left_out,
         references=cell.references,
-        normalisation=cell.normalisation,
+        normalisation=cell.task.normalisation,
         gold_version=cell.gold_version,
         notes=" ".join(test.notes),
     )

@@ -40,14 +40,10 @@ LEANING: dict[State, tuple[str, str]] = {
         "{systems} seem{s} ahead of {people}, maybe by less than {points}.",
     ),
 }
+DECIDED: list[State] = [(one, how) for how in (SURE, PROBABLE) for one in (AHEAD, SAME, BEHIND)]
 LEGEND = {
-    "▲": "people ahead, sure",
-    "≈": "as good, sure",
-    "▼": "people behind, sure",
-    "△": "people ahead, probable",
-    "~": "as good, probable",
-    "▽": "people behind, probable",
-    "?": "open",
+    STATES[state][0]: ", ".join(filter(None, [STATES[state][1], state[1]]))
+    for state in [*DECIDED, (OPEN, None)]
 }
 
 

@@ -1,12 +1,9 @@
-"""What a comparison may say of people and each system: ahead, behind, as good, or open, and how
-sure that is.
+"""What may be said of people and each system: ahead, behind, as good, or open, and how sure that
+is; from the people's side, with the margin that the study set before its start.
 
-By the rule of scoring/core/verdicts.py, with the margin that the study set before its start. All
-from the people's side: `ahead` are the people. The tests of one study's people are a family, its
-simulated annotators' by themselves, and so are their averages over tasks, more shots against fewer,
-systems that came later, and systems against one another.
-
-Figures over all tasks are for whoever has all of them.
+The tests of one study's people are a family, its simulated annotators' by themselves, and so are
+their averages over tasks (of whoever has all of them), more shots against fewer, systems that came
+later, and systems against one another.
 """
 
 from collections import defaultdict
@@ -111,9 +108,8 @@ OF_AVERAGES = columns_of(Average)
 def averages(
     rows: Collection[Row], tasks: Sequence[str], shared: Collection[Sharing] = ()
 ) -> list[Average]:
-    """The mean of the task means of everybody who has a figure for each of the tasks. Figures under
-    another policy than their task's scored ones are left out. shared: whose tasks share people, so
-    that there is no interval."""
+    """The mean of the task means of everybody who has all tasks, under the policy of those scored.
+    shared: whose tasks share people, so that there is no interval."""
     first = first_policies(rows)
     groups: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in rows:
@@ -227,7 +223,6 @@ def against_systems(
 
 
 def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[Difference]:
-    """The tests of one study's people are a family."""
     families = _grouped(more_and_fewer_shots(people), _family_of)
     return [judged for family in families for judged in _judged(family, about)]
 
