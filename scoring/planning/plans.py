@@ -2,7 +2,7 @@
 assumptions that the plan states; the formulas and their simulation are in the core."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isnan, sqrt
@@ -112,6 +112,13 @@ def design_of(
     if viewers:
         return parts_design(annotators, items, viewers, a.costs, a.components, a.aim)
     return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
+
+
+def viewers_in(parts: Sequence[tuple[int, Set[str]]]) -> int:
+    """About how many people each context of a cell has, of which every part holds some: the people
+    of each part, and its contexts."""
+    every = set().union(*(contexts for _, contexts in parts))
+    return round(sum(people * len(contexts) for people, contexts in parts) / len(every))
 
 
 def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:

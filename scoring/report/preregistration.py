@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -12,12 +12,19 @@ from typing import Any
 from django.utils import translation
 
 from annotation.models import Batch, Study
+from annotation.models.benchmark import PART
 from annotation.studies.screening import SIMULATED_AS, screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
-from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of
+from scoring.planning.plans import (
+    MOST_ITEMS,
+    MOST_SIMULATED,
+    Assumptions,
+    design_of,
+    viewers_in,
+)
 from scoring.report.facts import Design
 from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
 from scoring.report.words import from_to
@@ -77,11 +84,17 @@ class Registered:
             batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
         for (task, shots, pool), those in batches.items():
             people = sum(map(self._people, those))
-            items = min(map(_clusters, those))
+            contexts = [_contexts(batch) for batch in those]
+            viewers, splits = None, len(those)
+            items = min(map(len, contexts))
+            if all(PART in batch.test_set.name for batch in those):
+                items, splits = max(map(len, contexts)), _trainings(those)
+                viewers = viewers_in([*zip(map(self._people, those), contexts, strict=True)])
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
-            about = (name, at, len(those), people, items)
-            planned = planned_cell_of(people, items, self.study.margin, self.comparisons)
+            about = (name, at, splits, people, items)
+            asked = (self.study.margin, self.comparisons, viewers)
+            planned = planned_cell_of(people, items, *asked)
             yield {**dict(zip(ABOUT, about, strict=True)), **planned}
 
     @property
@@ -109,20 +122,29 @@ class Registered:
         return {told: list(names) for told, names in tasks.items()}
 
 
-def _clusters(batch: Batch) -> int:
+def _trainings(batches: Iterable[Batch]) -> int:
+    return len({batch.training_set_id for batch in batches})
+
+
+def _contexts(batch: Batch) -> set[str]:
     """Items that share a context count as one, as in every interval."""
-    items = batch.test_set.items.values("example__context_hash")
-    return items.order_by().distinct().count()
+    return set(batch.test_set.items.values_list("example__context_hash", flat=True))
 
 
 @lru_cache(maxsize=64)
-def planned_cell_of(people: int, items: int, margin: float, comparisons: int) -> Mapping[str, Any]:
+def planned_cell_of(
+    people: int, items: int, margin: float, comparisons: int, viewers: int | None = None
+) -> Mapping[str, Any]:
     """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and the
-    chances in percent of each difference beyond the margin; of a very large cell by formula alone.
+    chances in percent of each difference beyond the margin; of a very large cell by formula alone,
+    and of one in parts the width alone.
     """
     items = min(items, MOST_ITEMS)
     if people < 2 or items < 2:
         return {}
+    if viewers:
+        of_all = replace(ASSUMED, max_items=min(MOST_ITEMS, people * items // viewers))
+        return {"width": 100 * design_of(of_all, people, items, viewers).width}
     figures: dict[str, Any] = {}
     is_small = people * items <= MOST_SIMULATED
     if is_small:
@@ -185,7 +207,8 @@ def _table(registered: Registered) -> Table:
         *chances,
     )
     title = "Planned cells: people over all splits, item clusters of one person; width in points; "
-    title += "chances in percent that such a difference is found probable, or sure."
+    title += "chances in percent that such a difference is found probable, or sure; none is worked "
+    title += "out where people meet different parts of a test set."
     return Table("planned", title, "", columns, lines_of(registered.cells), is_short=True)
 
 

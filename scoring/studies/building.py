@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task, new_token
+from annotation.models.benchmark import PART
 from annotation.studies.drafting import (
     add_batches,
     cut_into_parts,
@@ -19,7 +20,7 @@ from annotation.studies.drafting import (
 )
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.finishing import CENT
-from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of
+from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of, viewers_in
 
 # With one person or one item there is no interval.
 FEWEST = 2
@@ -42,6 +43,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     planned = missing(study, chosen, wanted=1 if options.viewers else options.people)
     sets = ("training_set", "test_set", "check_set__task")
     present = list(study.batches.select_related("task", "pool", *sets))
+    there = len(chosen) - len(planned)
     sizes = _sizes([*present, *planned])
     if options.viewers:
         planned = [part for batch in planned for part in _parts_of(batch, sizes, options)]
@@ -54,7 +56,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     fee = (whole.cost * study.platform_fee / 100).quantize(CENT)
     return {
         "planned": planned,
-        "present": len(chosen) - len(planned),
+        "present": there,
         "batches": [*present, *planned],
         "estimate": whole,
         "fee": fee,
@@ -80,11 +82,13 @@ def add_chosen(
     return added
 
 
-def _parts_of(
-    batch: Batch, sizes: Mapping[int, tuple[int, int]], options: BatchOptions
-) -> Iterator[Batch]:
+# The contexts of a test set, and how many questions are asked of them.
+Size = tuple[frozenset[str], int]
+
+
+def _parts_of(batch: Batch, sizes: Mapping[int, Size], options: BatchOptions) -> Iterator[Batch]:
     """As many as there would be, on the whole set yet."""
-    contexts = sizes[batch.test_set_id][0]
+    contexts = len(sizes[batch.test_set_id][0])
     size = min(options.items or contexts, contexts)
     for _ in range(-(-contexts * (options.viewers or 1) // size)):
         yield copy(batch)
@@ -108,18 +112,17 @@ def _together(first: Estimate, then: Estimate, batches: Sequence[Batch]) -> Esti
     return replace(Estimate(**sums), people=max(per_key.values(), default=0))
 
 
-def _sizes(batches: Sequence[Batch]) -> dict[int, tuple[int, int]]:
-    """The contexts and the questions of each test set."""
+def _sizes(batches: Sequence[Batch]) -> dict[int, Size]:
     contexts: dict[int, list[str]] = defaultdict(list)
     items = Item.objects.filter(item_set__in={batch.test_set_id for batch in batches})
     for test_set, context in items.values_list("item_set", "example__context_hash"):
         contexts[test_set].append(context)
-    return {pk: (len(set(those)), len(those)) for pk, those in contexts.items()}
+    return {pk: (frozenset(those), len(those)) for pk, those in contexts.items()}
 
 
-def _questions(size: tuple[int, int], items: int | None) -> int:
+def _questions(size: Size, items: int | None) -> int:
     """About how many questions a sample of so many contexts has."""
-    contexts, questions = size
+    contexts, questions = len(size[0]), size[1]
     if items is None or items >= contexts:
         return questions
     return round(questions * items / contexts)
@@ -128,22 +131,33 @@ def _questions(size: tuple[int, int], items: int | None) -> int:
 def _cells(
     present: Sequence[Batch],
     planned: Sequence[Batch],
-    sizes: Mapping[int, tuple[int, int]],
+    sizes: Mapping[int, Size],
     options: BatchOptions,
 ) -> list[dict[str, Any]]:
     """People of a cell are those of all its batches, items those of its smallest, so that the width
     promises no more than is there."""
     batches: dict[tuple[Task, int, str], list[tuple[int, int]]] = defaultdict(list)
+    training: dict[tuple[Task, int, str], set[int | None]] = defaultdict(set)
+    parts: dict[tuple[Task, int, str], list[tuple[int, frozenset[str]]]] = defaultdict(list)
     for chosen, most in ((present, None), (planned, options.items)):
         for batch in chosen:
+            training[batch.task, batch.shots, batch.pool_name].add(batch.training_set_id)
             contexts, _ = sizes[batch.test_set_id]
-            items = min(contexts, most or contexts)
-            batches[batch.task, batch.shots, batch.pool_name].append((batch.wanted, items))
+            items = min(len(contexts), most or len(contexts))
+            key = (batch.task, batch.shots, batch.pool_name)
+            batches[key].append((batch.wanted, items))
+            if PART in batch.test_set.name:
+                parts[key].append((batch.wanted, contexts))
     cells = []
     for (task, shots, pool), those in batches.items():
-        people, items = sum(n for n, _ in those), min(m for _, m in those)
-        width = _width(shots, people, items, options.viewers)
-        about = {"task": task, "shots": shots, "pool": pool, "splits": len(those)}
+        people, items = sum(n for n, _ in those), max(m for _, m in those)
+        laid_out = parts[task, shots, pool]
+        viewers = viewers_in(laid_out) if len(laid_out) == len(those) else options.viewers
+        splits = len(training[task, shots, pool])
+        if not viewers:
+            items, splits = min(m for _, m in those), len(those)
+        width = _width(shots, people, items, viewers)
+        about = {"task": task, "shots": shots, "pool": pool, "splits": splits}
         cells.append({**about, "people": people, "items": items, "width": width})
     return sorted(cells, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
 

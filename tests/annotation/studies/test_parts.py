@@ -8,10 +8,13 @@ from django.urls import reverse
 
 from annotation.models import Item, Study
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import cut_into_parts
+from annotation.studies.drafting import cut_into_parts, possible_batches, select_shots
 from annotation.studies.lifecycle import start_study
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
+from scoring.planning.plans import Assumptions, design_of
+from scoring.report.preregistration import Registered
+from scoring.studies.building import BatchOptions, add_chosen, build
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -46,10 +49,32 @@ def test_is_built_on_the_page_and_told_before(client: Client) -> None:
     page = client.post(address, {**ticked, "look": 1}).content.decode()
     assert "<dt>Places</dt><dd>6</dd>" in page
     assert "6 batches are new" in page
+    assert "there already" not in page
     client.post(address, {**ticked, "add": 1})
     assert [batch.wanted for batch in study.batches.all()] == [1] * 6
     page = client.post(address, {**ticked, "items": "", "look": 1}).content.decode()
     assert "Say how many items a person gets" in page
+
+
+def test_promises_the_same_before_and_after_it_is_laid_out() -> None:
+    study = draft(100)
+    task = study.benchmark.tasks.get()
+    chosen = select_shots(possible_batches(task), [0])
+    options = BatchOptions(1, 10.0, items=20, viewers=2)
+    (before,) = build(study, chosen, options)["cells"]
+    add_chosen(study, chosen, options)
+    (after,) = build(study, [], BatchOptions(5, 10.0))["cells"]
+    told = {"people": 10, "items": 20, "splits": 1}
+    assert {name: before[name] for name in told} == {name: after[name] for name in told} == told
+    assert after["width"] == pytest.approx(before["width"])
+    assert before["width"] == pytest.approx(
+        100 * design_of(Assumptions(shots=0, max_items=100), 10, 20, 2).width
+    )
+    (registered,) = Registered(study).cells
+    assert {name: registered[name] for name in told} == told
+    assert registered["width"] == pytest.approx(before["width"])
+    # Nothing is worked out for parts as if everybody met the same items.
+    assert "probable_5" not in registered
 
 
 def test_is_compared_over_all_items_that_people_met_together() -> None:
