@@ -1,5 +1,6 @@
 """The facts behind a report, as its templates read them: how a study was done, by its own rows."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from django.db.models import Count, Q
 
 from annotation.benchmarks.audit import WARNING, gold_not_in_context
 from annotation.benchmarks.material import Material
+from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
@@ -22,6 +24,7 @@ from annotation.models import (
     Item,
     ItemSet,
     JoinAnswer,
+    Judgement,
     Outcome,
     OutcomeRule,
     Pool,
@@ -63,7 +66,8 @@ class TaskFacts:
         self.items = items.values("example").distinct().count()
         self.has_options = items.exclude(example__options=[]).exists()
         self.contexts = items.values("example__context_hash").distinct().count()
-        self.samples = list(_samples(task, name, batches))
+        self.parts = list(_parts(name, batches))
+        self.samples = [] if self.parts else list(_samples(task, name, batches))
         self.shots = sorted({batch.shots for batch in batches})
         self.splits = len({batch.split for batch in batches if batch.split is not None})
         # As annotators saw it; empty before the start.
@@ -86,9 +90,10 @@ class TaskFacts:
         corrected = Count(
             "golds", filter=Q(golds__example__items__item_set__in=tests), distinct=True
         )
-        self.corrections = list(
-            task.gold_versions.filter(number__gt=since).annotate(items=corrected)
-        )
+        versions = task.gold_versions.annotate(items=corrected)
+        self.corrections = list(versions.filter(number__gt=since))
+        before = versions.filter(number__gt=1, number__lte=since, items__gt=0)
+        self.corrected_before = list(before.exclude(reason=IMPORT_REASON))
         # What the audit of the data warns of.
         self.warnings = list(_warnings(task, batches))
         golds = Gold.objects.filter(example__items__item_set__in=tests)
@@ -127,6 +132,26 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
             yield f"{test_set.items.count()} of {items} items of {name} (seed {seed}{which})"
 
 
+# In the name of a part: how many contexts, how many people each, the seed, and the part's number.
+LAID_OUT = re.compile(r"(\d+)x(\d+)(?:-(\d+))?-\d+")
+
+
+def _parts(name: str, batches: Sequence[Batch]) -> Iterator[str]:
+    """Such as “1,319 items of GSM8K in 99 parts of 39 to 40, each in 3 of them (seed 7)”."""
+    layouts: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for batch in batches:
+        if found := LAID_OUT.fullmatch(batch.test_set.name.rpartition(PART)[2]):
+            layouts[found[2], found[3] or "0"].add(batch.test_set_id)
+    for (viewers, seed), sets in layouts.items():
+        items = Item.objects.filter(item_set__in=sets).order_by()
+        sizes = items.values("item_set").annotate(n=Count("pk")).values_list("n", flat=True)
+        total = items.values("example").distinct().count()
+        yield (
+            f"{total:,} items of {name} in {len(sets)} parts of {span(sizes)}, each in {viewers} "
+            f"of them (seed {seed})"
+        )
+
+
 class Design:
     def __init__(self, study: Study) -> None:
         sets = ("training_set", "test_set", "check_set__task")
@@ -139,6 +164,7 @@ class Design:
         names = names_of(by_task)
         self.tasks = [TaskFacts(task, names[task.slug], those) for task, those in by_task.items()]
         self.samples = [sample for facts in self.tasks for sample in facts.samples]
+        self.parts = [part for facts in self.tasks for part in facts.parts]
         self.wanted = sum(batch.wanted for batch in batches)
         # Numbers of training items, least to most; zero-shot is 0.
         trained = [batch.training_set for batch in batches]
@@ -455,6 +481,11 @@ class Facts:
         )
         self.study = study
         self.design = Design(study)
+        tests = study.batches.values("test_set")
+        asked = Item.objects.filter(item_set__in=tests).order_by().values("example")
+        answers = Judgement.objects.filter(assignment__in=chosen.counted().values("pk"))
+        answered = answers.filter(example__in=asked).order_by().values("example").distinct()
+        self.unanswered = self.design.items - answered.count()
         self.people = TakingPart(study, people)
         self.training, self.checks = Training(people), checked(people)
         self.pay = Pay(people, {task.task.pk: task.name for task in self.design.tasks})
@@ -466,16 +497,17 @@ class Facts:
     @cached_property
     def moved_by_gold(self) -> list[str]:
         """The means of the cells whose gold was corrected, as it was at the start and as it is."""
-        before: dict[tuple[str, Any], float | None] = {}
+        before: dict[tuple[str, Any, str], float | None] = {}
         for task in filter(attrgetter("corrections"), self.design.tasks):
             choices = Choices(simulated=self.is_rehearsal, gold_version=task.gold_since)
             reader = CellReader(choices)
             for cell in reader.people(self.study, simulated=self.is_rehearsal, task=task.task):
-                before[task.name, cell.shots] = cell_row(cell, choices).mean
+                before[task.name, cell.shots, cell.pool] = cell_row(cell, choices).mean
         return [
             f"from {mean:.1f} to {cell.row.mean:.1f} ({cell.name})"
             for cell in self.results.cells
-            if (mean := before.get((cell.row.task, cell.row.shots))) is not None
+            if (mean := before.get((cell.row.task, cell.row.shots, cell.row.pool or "")))
+            is not None
         ]
 
     @property

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Item, Study
 from annotation.models.errors import BadInput
 from annotation.studies.drafting import cut_into_parts, possible_batches, select_shots
@@ -13,7 +14,8 @@ from annotation.studies.lifecycle import start_study
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.planning.plans import Assumptions, design_of
-from scoring.report.preregistration import Registered
+from scoring.report.documents import Report, as_text
+from scoring.report.preregistration import Registered, as_markdown
 from scoring.studies.building import BatchOptions, add_chosen, build
 from tests import make
 
@@ -91,3 +93,26 @@ def test_is_compared_over_all_items_that_people_met_together() -> None:
     (cell,) = (row for row in compare(Scope(study.benchmark, study)).rows if not row.single)
     assert (cell.n, cell.m, cell.items, cell.answers_an_item) == (6, 20, 20, (3, 3))
     assert cell.ci_method == "wilson-gaps"
+
+
+def test_is_reported_as_it_was_done() -> None:
+    study = draft(30)
+    task = study.benchmark.tasks.get()
+    first = task.item_sets.get(name="test").examples.first()
+    correct_gold(task, {first.pk: [["bad"]]}, author=None, reason="Looked through by experts.")
+    options = BatchOptions(1, 10.0, items=8, viewers=3)
+    add_chosen(study, select_shots(possible_batches(task), [0]), options)
+    start_study(study, at=make.NOON)
+    make.worked_through(study.batches.earliest("pk"))
+    told = " ".join(as_text(Report(study)).split())
+    handed_out = "30 items of towns in 12 parts of 7 to 8, each in 3 of them (seed 0)."
+    assert f"a part of the items, and parts share items: {handed_out}" in told
+    assert (
+        "Before the study, the reference answers of 1 test item of towns were corrected "
+        "(version 2), for this reason: “Looked through by experts”."
+    ) in told
+    answered = study.batches.earliest("pk").test_set.items.count()
+    assert f"1, of those that anybody answered; {30 - answered} test items have no answer." in told
+    assert "Drawn at random" not in told
+    planned = " ".join(as_markdown(study).split())
+    assert f"parts share items: {handed_out}" in planned
