@@ -64,6 +64,11 @@ COLUMNS = (
     ),
     open_column("batch", "Number of the batch.", "assignment__batch_id"),
     open_column(
+        "pool",
+        "The pool of people, by its short name; empty in a study without.",
+        "assignment__batch__pool__slug",
+    ),
+    open_column(
         "shots",
         "Training examples that were shown, 0 for none.",
         "assignment__batch__training_set__shots",

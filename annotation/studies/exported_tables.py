@@ -61,8 +61,8 @@ class Export:
 
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
-    related = ("batch__training_set", "batch__test_set", "batch__check_set", "batch__gold_version")
-    people = ("annotator__channel", "exclusion", "batch__task")
+    related = ("batch__training_set", "batch__test_set", "batch__check_set", "batch__pool")
+    people = ("annotator__channel", "exclusion", "batch__task", "batch__gold_version")
     return _pieces(chosen.assignments(study).select_related(*people, *related))
 
 
@@ -71,7 +71,7 @@ def _people(study: Study, chosen: Chosen) -> Iterable[Any]:
     return (
         chosen.assignments(study)
         .order_by("annotator__pseudonym")
-        .values("annotator__pseudonym", "annotator__channel__slug")
+        .values("annotator__pseudonym", "annotator__channel__slug", "batch__pool__slug")
         .annotate(Count("pk"), Min("joined_at"), Sum("paid_ms"), completed=completed)
         .annotate(is_erased=Q(annotator__erased_at__isnull=False))
     )
@@ -126,6 +126,7 @@ _ASSIGNMENTS = (
     open_column("excluded", "true where a researcher excluded it.", "is_excluded"),
     _same("task", "batch.task.slug"),
     _same("batch", "batch_id"),
+    _same("pool", "batch.pool.slug"),
     open_column("shots", "Training examples, 0 for none.", "batch.shots"),
     _same("split", "batch.split"),
     _same("episode", "batch.test_set.episode"),
@@ -163,6 +164,7 @@ _ASSIGNMENTS = (
 _PEOPLE = (
     _same("annotator", "annotator__pseudonym"),
     open_column("channel", "Where the person came from.", "annotator__channel__slug"),
+    _same("pool", "batch__pool__slug"),
     open_column("assignments", "Assignments in this study.", "pk__count"),
     open_column("completed", "Of these, the completed ones."),
     open_column("first_joined_at", "When the person first joined (UTC).", "joined_at__min"),
@@ -197,6 +199,11 @@ _ITEMS = (
         "item.example.images",
     ),
     column("labels", "JSON list of the labels that the set offers.", "set.choices"),
+    column(
+        "groups",
+        "JSON object of what the item belongs to, such as its subject.",
+        "item.example.groups",
+    ),
     column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
     column("gold_version", "The version that brought this gold.", "gold.version.number"),
     _same("content_hash", "item.example.content_hash"),
