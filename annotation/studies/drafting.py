@@ -2,7 +2,8 @@
 plan recommends it, or modelled on one that has started and can no longer be changed."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
 from decimal import Decimal
 
 from django.contrib.auth.models import User
@@ -233,6 +234,17 @@ def cut_into_parts(
     ]
 
 
+def in_parts(
+    batches: Iterable[Batch], contexts: int, viewers: int, *, seed: int
+) -> Iterator[Batch]:
+    """Each as the batches of its parts."""
+    for batch in batches:
+        for part in cut_into_parts(batch.test_set, contexts, viewers, seed=seed):
+            own = copy(batch)
+            own.test_set, own.join_token = part, new_token()
+            yield own
+
+
 def _part(test_set: ItemSet, name: str, kept: Sequence[Item]) -> ItemSet:
     present = ItemSet.objects.filter(task=test_set.task, name=name).first()
     if present is not None:
@@ -265,10 +277,12 @@ def draft_study(
     hourly_rate: Decimal,
     currency: str = "USD",
     platform_fee: Decimal = Decimal(0),
+    viewers: int | None = None,
     owner: User | None = None,
 ) -> Study:
     """So many annotators on so many items, which count contexts, in so many batches with these
-    shots. Raises BadInput if the task has fewer such sets, or the short name is taken."""
+    shots; with so many viewers of each item in parts, one annotator each. Raises BadInput if the
+    task has fewer such sets, or the short name is taken."""
     _check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():
@@ -283,8 +297,11 @@ def draft_study(
         )
         make_owner(study, owner)
         add_missing_codes(study)
-        for batch in chosen:
-            batch.test_set = cut_test_set(batch.test_set, items)
+        if viewers:
+            chosen, annotators = [*in_parts(chosen, items, viewers, seed=0)], 1
+        else:
+            for batch in chosen:
+                batch.test_set = cut_test_set(batch.test_set, items)
         add_batches(study, chosen, wanted=annotators, by=owner)
     return study
 

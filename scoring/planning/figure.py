@@ -46,6 +46,8 @@ def plan_figure(plan: Plan, *, size: Size = PAGE) -> Figure:
 
 
 def _draw_curve(panel: Axes, plan: Plan) -> None:
+    if not plan.curve:
+        return
     panel.plot(
         [money for money, _ in plan.curve],
         [100 * width for _, width in plan.curve],

@@ -71,6 +71,17 @@ MONEY = {
         is_whole=True,
     ),
 }
+IN_PARTS = {
+    "viewers": Slider(
+        "People for each item",
+        None,
+        (2, 10),
+        (2, MOST_ANNOTATORS),
+        help_text="Hands a large test set out in parts that share items; leave it empty where "
+        "everybody gets the same items.",
+        is_whole=True,
+    ),
+}
 TIMES = {
     "onboarding_s": Slider("Before the first item", 300, (0, 1800), (0, DAY_S), 10, "s"),
     "shots": Slider("Training items", 30, (0, 60), (0, MOST_SHOTS), is_whole=True),
@@ -163,6 +174,7 @@ GROUPS = {
     "Aim": (AIM, True),
     "Pay and places": (MONEY, False),
     "Time": (TIMES, False),
+    "In parts": (IN_PARTS, False),
     "How people score": (SPREAD, False),
     "Compared with a system": (CONTRAST, False),
 }
@@ -229,7 +241,7 @@ class PlanForm(forms.Form):
         people = (given["annotator_sd"] / 100) ** 2
         rest = self._answer_var() - people
         share = given["item_share"] / 100
-        same = ("rate", "splits", "estimand", "currency", *TIMES)
+        same = ("rate", "splits", "estimand", "currency", "viewers", *TIMES)
         return Assumptions(
             fee=given["fee"] / 100,
             mean=given["mean"] / 100,
@@ -280,16 +292,17 @@ class StartForm(forms.Form):
         has_tasks = _offer_tasks(self.fields["task"], user)
         own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
         rows = own.counted().of_people().order_by("-study__created_at")
-        about = ("study__slug", "study__title", "batch__task", "batch__training_set__shots")
+        of_batch = ("batch__task", "batch__training_set__shots", "batch__pool__name")
+        about = ("study__slug", "study__title", *of_batch)
         cells = rows.values_list(*about).annotate(n=Count("pk"))
         enough = [cell for cell in cells if cell[-1] >= FEWEST]
         tasks = Task.objects.in_bulk({cell[2] for cell in enough})
         pilots = [
             (
-                f"{slug}/{tasks[task].slug}/{shots or 0}",
-                f"{title}: {tasks[task]}, {shots or 0} shots ({count} people)",
+                f"{slug}/{tasks[task].slug}/{shots or 0}/{pool or ''}",
+                f"{title}: {tasks[task]}, {shots or 0} shots ({count} {pool or 'people'})",
             )
-            for slug, title, task, shots, count in enough
+            for slug, title, task, shots, pool, count in enough
         ]
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
@@ -303,8 +316,9 @@ class StartForm(forms.Form):
         of_task = values_of_task(task) if task else {}
         if not self.cleaned_data["pilot"]:
             return of_task, None
-        slug, named, shots = self.cleaned_data["pilot"].split("/")
-        pilot = read_pilot(Study.objects.get(slug=slug), task=named, shots=int(shots))
+        slug, named, shots, pool = self.cleaned_data["pilot"].split("/", 3)
+        study = Study.objects.get(slug=slug)
+        pilot = read_pilot(study, task=named, shots=int(shots), pool=pool)
         of_pilot = {"task": str(pilot.cell.task.pk), **values_of_pilot(pilot)}
         of_task.pop("shots", None)
         return {**of_pilot, **of_task}, pilot
@@ -335,6 +349,7 @@ class DraftForm(forms.Form):
     shots, splits = TIMES["shots"].field(), MONEY["splits"].field()
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
+    viewers = forms.IntegerField(min_value=2, max_value=MOST_ANNOTATORS, required=False)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
     # With the fee.
     cost = forms.FloatField(min_value=0, required=False)

@@ -56,10 +56,15 @@ class Pilot:
 
 
 def read_pilot(
-    study: Study, *, task: str = "", shots: int | None = None, simulated: bool = False
+    study: Study,
+    *,
+    task: str = "",
+    shots: int | None = None,
+    pool: str | None = None,
+    simulated: bool = False,
 ) -> Pilot:
     """The cell that this names. Raises BadInput for none, several, or one that holds too little."""
-    cell = _the_cell(study, task, shots, simulated)
+    cell = _the_cell(study, task, shots, pool, simulated)
     scores = cluster_scores(cell.scores, cell.clusters)
     if min(scores.shape) < FEWEST:
         raise BadInput(
@@ -85,17 +90,24 @@ def read_pilot(
     return Pilot(study, cell, scores.shape[0], questions, tells)
 
 
-def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Cell:
+def _the_cell(
+    study: Study, task: str, shots: int | None, pool: str | None, simulated: bool
+) -> Cell:
     cells = [
         cell
         for cell in CellReader(Choices()).people(study, simulated=simulated)
-        if task in ("", cell.task.slug) and shots in (None, cell.shots)
+        if task in ("", cell.task.slug)
+        and shots in (None, cell.shots)
+        and pool in (None, cell.pool)
     ]
     if len(cells) == 1:
         return cells[0]
     if not cells:
         raise BadInput(f"No counted annotator has finished such a cell of the study {study.slug}.")
-    there = ", ".join(f"{cell.task.slug} with {cell.shots} shots" for cell in cells)
+    there = ", ".join(
+        f"{cell.task.slug} with {cell.shots} shots" + f" ({cell.pool})" * bool(cell.pool)
+        for cell in cells
+    )
     raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")
 
 

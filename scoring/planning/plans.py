@@ -59,6 +59,8 @@ class Assumptions:
     residual_var: float = 0.0864
     estimand: str = "new_items"
     splits: int = 1
+    # People of each item, where the test set is handed out in parts.
+    viewers: int | None = None
     # None: what right-or-wrong scores with these variances average, above one half.
     mean: float | None = None
     currency: str = "USD"
@@ -136,6 +138,8 @@ def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign
         min_annotators=a.least_annotators,
         min_items=LEAST_ITEMS,
     )
+    if a.viewers:
+        return list(designs)
     of_cells = [_with_cell_width(a, design) for design in designs]
     return sorted(of_cells, key=lambda design: design.width)
 
@@ -217,8 +221,11 @@ class Plan:
 
     @cached_property
     def three(self) -> PeopleDesign | None:
-        """Always three annotators, who show no difference; None if the budget does not buy them."""
+        """Always three annotators, who show no difference; None if the budget does not buy them,
+        or where they get parts."""
         a, items = self.assumptions, self.assumptions.max_items
+        if a.viewers:
+            return None
         if self.budget is not None:
             items = min(items, a.costs.most_items(LEAST_ANNOTATORS, self.budget))
         if items < a.least_items:
@@ -289,7 +296,8 @@ class Plan:
             money = least * growth**number
             widths = [width for _, width in points[-1:]]
             widths += [design.width for design in _some_within(a, money)]
-            points.append((money, min(widths)))
+            if widths:
+                points.append((money, min(widths)))
         return points
 
     @property
@@ -369,6 +377,11 @@ def make_plan(
     says; without it, or beyond `most_simulated` scores, the formula decides. Raises BadInput."""
     if (budget is None) == (width is None):
         raise BadInput("Give either a budget or a width for the interval.")
+    if assumptions.viewers:
+        if budget is None:
+            raise BadInput("Parts of a test set are planned for a budget: give one, not a width.")
+        # Neither is worked out for parts.
+        contrast = min_coverage = None
     plan = Plan(assumptions, budget, width, contrast, min_coverage, seed, most_simulated)
     try:
         # What cannot be planned shows here.
@@ -380,6 +393,9 @@ def make_plan(
 
 def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:
     """Every number of annotators at first, then ever fewer of them."""
+    if assumptions.viewers:
+        yield from designs_within(assumptions, budget)
+        return
     annotators = assumptions.least_annotators
     while annotators <= MOST_ANNOTATORS:
         items = min(assumptions.max_items, assumptions.costs.most_items(annotators, budget))
@@ -391,7 +407,14 @@ def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesi
 
 def _notes(plan: Plan) -> Iterator[str]:
     a, best = plan.assumptions, plan.recommended
-    if not plan.frontier:
+    if a.viewers:
+        yield (
+            "In parts: the width is the formula's; the chance to show a difference is not worked "
+            "out."
+        )
+    if not plan.frontier and a.viewers:
+        yield f"This budget pays for no layout of {a.viewers} people an item."
+    elif not plan.frontier:
         cost = a.costs.of(a.least_annotators, a.least_items)
         yield (
             f"This budget pays for no design: {a.least_annotators} annotators on "

@@ -21,6 +21,7 @@ COLUMNS = (
         "Different people of the cell, over all its splits: nobody works on a task twice.",
     ),
     Column("items", "Items", "Test items of each annotator."),
+    Column("seen", "Items in all", "Different items that all of them meet together."),
     Column(
         "cost",
         "Cost",
@@ -87,6 +88,7 @@ def frontier_table(plan: Plan) -> Table:
 def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
     """Without the columns that say nothing here."""
     left_out = set() if plan.contrast else set(OF_CONTRAST)
+    left_out |= set() if plan.assumptions.viewers else {"seen"}
     simulated = ("coverage", "width_80", "probable", "sure")
     left_out |= {key for key in simulated if all(line.cells[key] is None for line in lines)}
     return Table(name, title, "", COLUMNS, lines).without(left_out)
@@ -130,6 +132,7 @@ def _plain(design: PeopleDesign) -> dict[str, Any]:
     return {
         "annotators": design.annotators,
         "items": design.items,
+        "seen": design.seen,
         "cost": design.cost,
         "width": _percent(design.width),
         "width_05": low,

@@ -152,8 +152,10 @@ def _started(request: ResearcherRequest) -> HttpResponse:
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
     """Its people are spread over the splits as evenly as can be."""
     given = form.cleaned_data
-    names = ("task", "shots", "items", "slug", "title", "channel", "currency")
+    names = ("task", "shots", "items", "viewers", "slug", "title", "channel", "currency")
     least, more = divmod(given["annotators"], given["splits"])
+    if given["viewers"]:
+        least, more = 1, 0
     if not least:
         raise BadInput(
             f"{given['annotators']} people cannot be spread over {given['splits']} splits."

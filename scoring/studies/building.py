@@ -2,20 +2,20 @@
 its cells would be, before anything is stored."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.models import Batch, Item, Study, Task, new_token
+from annotation.models import Batch, Item, Study, Task
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import (
     add_batches,
-    cut_into_parts,
     cut_test_set,
     expect_seconds,
+    in_parts,
     missing,
 )
 from annotation.work.estimating import Estimate, estimate, usual_seconds
@@ -72,7 +72,7 @@ def add_chosen(
     time that is expected if it is not the usual one. Raises Refusal."""
     people = options.people
     if options.viewers and options.items:
-        chosen, people = [*_in_parts(chosen, options.items, options.viewers, options.seed)], 1
+        chosen, people = [*in_parts(chosen, options.items, options.viewers, seed=options.seed)], 1
     elif options.items:
         for batch in chosen:
             batch.test_set = cut_test_set(batch.test_set, options.items, seed=options.seed)
@@ -92,14 +92,6 @@ def _parts_of(batch: Batch, sizes: Mapping[int, Size], options: BatchOptions) ->
     size = min(options.items or contexts, contexts)
     for _ in range(-(-contexts * (options.viewers or 1) // size)):
         yield copy(batch)
-
-
-def _in_parts(chosen: Iterable[Batch], items: int, viewers: int, seed: int) -> Iterator[Batch]:
-    for batch in chosen:
-        for part in cut_into_parts(batch.test_set, items, viewers, seed=seed):
-            own = copy(batch)
-            own.test_set, own.join_token = part, new_token()
-            yield own
 
 
 def _together(first: Estimate, then: Estimate, batches: Sequence[Batch]) -> Estimate:

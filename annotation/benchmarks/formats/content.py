@@ -64,7 +64,9 @@ class ReadExample:
 
     @cached_property
     def context_hash(self) -> str:
-        return checksum([*self.context, *self.images])
+        # A text without a question is the question, and another one beside other options.
+        own = () if self.question else self.options
+        return checksum([*self.context, *self.images, *own])
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -359,8 +359,8 @@ def decoded(data: bytes, file: str, encoding: str) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInput(
             f"{file}, line {line}: byte {error.start + 1} of the file is not "
-            f"{encoding.removesuffix('-sig').upper()}; save it as UTF-8, or name its encoding "
-            "(--encoding mac_roman)."
+            f"{encoding.removesuffix('-sig').upper()}; save it as UTF-8, or name the encoding "
+            "that it has, such as mac_roman."
         ) from error
     except LookupError as error:
         raise BadInput(f"There is no encoding {encoding!r}; one is mac_roman.") from error

@@ -25,6 +25,7 @@ FIELDS = {
     "annotator_var": "variance between annotators, of scores in [0, 1]",
     "item_var": "variance between items",
     "residual_var": "residual variance, beyond annotators and items",
+    "viewers": "people for each item, where the test set is handed out in parts",
     "splits": "splits or episodes that the cell's annotators are spread over",
 }
 # As in `Contrast`, and whether in percent points.
@@ -50,7 +51,7 @@ class Command(RefusingCommand):
         aim.add_argument("--budget", type=float, help="money, in the currency of the rate")
         aim.add_argument("--width", type=float, help="width of the interval, in percent points")
         for name, what in FIELDS.items():
-            whole = isinstance(getattr(Assumptions(), name), int)
+            whole = isinstance(getattr(Assumptions(), name), int | None)
             parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
         add = parser.add_argument
         add("--mean", type=float, metavar="PERCENT", help="what people score on average")
@@ -61,6 +62,7 @@ class Command(RefusingCommand):
         pilot("--task", default="", metavar="TASK", help="which of its tasks")
         pilot("--pilot-shots", type=int, metavar="K", help="which of its shots, if it has several")
         simulated = "use its simulated annotators, to try this out"
+        pilot("--pool", metavar="NAME", help="which of its pools, if it has several")
         pilot("--simulated", action="store_true", help=simulated)
         contrast = parser.add_argument_group("a system to compare with").add_argument
         for name, (what, is_points) in OF_SYSTEM.items():
@@ -80,6 +82,7 @@ class Command(RefusingCommand):
                 find_study(options["study"]),
                 task=options["task"],
                 shots=options["pilot_shots"],
+                pool=options["pool"],
                 simulated=options["simulated"],
             )
         assumptions = _assumptions(options, pilot)
@@ -144,7 +147,9 @@ def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
             yield f"From {pilot.says}: {', '.join(from_pilot)}."
         yield from pilot.notes
     assumed = [
-        _option(name) for name in FIELDS if name not in known | {"splits"} and options[name] is None
+        _option(name)
+        for name in FIELDS
+        if name not in known | {"splits", "viewers"} and options[name] is None
     ]
     if assumed:
         yield f"Assumed, so check them: {', '.join(assumed)}."

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Kind, Outcome, Pool, Role, Study
+from annotation.models.errors import BadInput
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.work.joining import Full, NotOpen, Visit, join
@@ -16,6 +17,7 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.answer import answers
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
+from scoring.planning.pilots import read_pilot
 from tests import make
 from tests.scoring.comparison.measured import run
 
@@ -230,3 +232,18 @@ def test_each_has_a_line_where_the_study_is_watched(client: Client) -> None:
         "Nurses": "1 of 5 finished, 0 at work",
         "Students": "0 of 5 finished, 0 at work",
     }
+
+
+def test_one_pool_can_be_the_pilot_of_a_plan(admin_client: Client) -> None:
+    study, nurses, _ = started()
+    for wrong in (1, 2, 3):
+        make.worked_through(nurses, wrong=wrong)
+    for batch in study.batches.all():
+        make.worked_through(batch, wrong=2)
+    page = admin_client.get("/plan/").content.decode()
+    chosen = f"{study.slug}/{nurses.task.slug}/3/Nurses"
+    assert f'value="{chosen}">{study}: {nurses.task}, 3 shots (4 Nurses)' in page
+    taken = admin_client.get("/plan/", {"pilot": chosen}, follow=True).content.decode()
+    assert f"These values are from 4 annotators of the study {study}" in taken
+    with pytest.raises(BadInput, match=r"3 shots \(Nurses\), .* 3 shots \(Students\)"):
+        read_pilot(study)

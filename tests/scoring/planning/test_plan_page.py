@@ -104,7 +104,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     batch = measured.cell([3, 4, 5])
     Study.objects.update(currency="EUR", platform_fee=Decimal("33.3"))
     Task.objects.update(name="SST-2")
-    chosen = f"{batch.study.slug}/{batch.task.slug}/3"
+    chosen = f"{batch.study.slug}/{batch.task.slug}/3/"
     assert f'{chosen}">{batch.study}: SST-2, 3 shots (3 people)' in page(admin_client)
     response = admin_client.get(PLAN, {"pilot": chosen, "budget": "99"}, follow=True)
     html = response.content.decode()
@@ -136,7 +136,7 @@ def test_starts_from_a_task_and_hands_it_to_the_study(admin_client: Client) -> N
 def test_takes_the_items_of_the_task_and_the_rest_from_the_pilot(admin_client: Client) -> None:
     task = make.task(slug="topics", training=30, tests=12)
     batch = measured.cell([3, 4, 5])
-    chosen = f"{batch.study.slug}/{batch.task.slug}/3"
+    chosen = f"{batch.study.slug}/{batch.task.slug}/3/"
     response = admin_client.get(PLAN, {"task": str(task.pk), "pilot": chosen}, follow=True)
     form = response.context["form"]
     assert form["task"].value() == str(task.pk)
@@ -223,6 +223,25 @@ def test_spreads_the_people_over_the_splits(admin_client: Client) -> None:
     assert sorted(Study.objects.get().batches.values_list("wanted", flat=True)) == [2, 3]
     few = drafted(admin_client, task=task.pk, splits=2, annotators=1, slug="few")
     assert "1 people cannot be spread over 2 splits" in text_of(few.content)
+
+
+def test_plans_and_makes_a_study_in_parts(admin_client: Client) -> None:
+    given: dict[str, Any] = {"max_items": 1319, "viewers": 3, "budget": 300, "shots": 0}
+    text = text_of(page(admin_client, **given).encode())
+    plan = make_plan(Assumptions(max_items=1319, viewers=3, shots=0), budget=300)
+    best = plan.recommended
+    assert best is not None
+    assert (
+        f"{best.annotators} annotators on {best.items} items each , {best.seen} items in all with "
+        "3 people each"
+    ) in text
+    assert "the chance to show a difference is not worked out" in text
+    assert "Items in all" in text
+    refused = text_of(page(admin_client, **given, aim="width", width=5).encode())
+    assert "Parts of a test set are planned for a budget" in refused
+    drafted(admin_client, viewers=2, annotators=8, items=3, shots=0)
+    batches = Study.objects.get().batches.all()
+    assert [(batch.wanted, batch.test_set.items.count()) for batch in batches] == [(1, 3)] * 8
 
 
 def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
