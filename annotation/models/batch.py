@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.benchmark import LAID_OUT
 from annotation.models.constraints import check, once
 from annotation.models.study import Study, new_token
 
@@ -159,12 +160,13 @@ class Batch(models.Model):
 
     @property
     def label(self) -> str:
-        """Its episode, or its shots and split."""
+        """Its episode, or its shots and split, and which part of the test set it asks."""
         if self.test_set.episode is not None:
             return f"episode {self.test_set.episode}"
-        if self.training_set is None:
-            return self.shots_text
-        return f"{self.shots_text}, split {self.split}"
+        part = LAID_OUT.search(self.test_set.name)
+        split = f"split {self.split}" if self.training_set else ""
+        told = (self.shots_text, split, f"part {part[4]}" if part else "")
+        return ", ".join(filter(None, told))
 
     def clean(self) -> None:
         errors: dict[str, Any] = {}

@@ -1,5 +1,6 @@
 """What is asked: benchmarks, tasks, examples, their gold, and ordered sets of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,6 +33,8 @@ HELD_FIELDS = frozenset(
 # In the name of every set that is a part of another (studies/drafting.py): predictions are for
 # the whole set.
 PART = "-part-"
+# Of those that share the set: how many contexts, how many people each, the seed, and the number.
+LAID_OUT = re.compile(PART + r"(\d+)x(\d+)(?:-(\d+))?-(\d+)$")
 
 
 class Kind(models.TextChoices):

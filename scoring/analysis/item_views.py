@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import ResearcherRequest, lets_in
 from annotation.access.rights import Right
 from annotation.benchmarks.correcting import Given, correct_gold, propose_gold
-from annotation.kinds import gold_in_force
+from annotation.kinds import gold_in_force, in_full
 from annotation.models import Benchmark, Example, Gold, Task
 from annotation.models.errors import Refusal
 from annotation.studies.forms import GoldForm, written
@@ -161,7 +161,7 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
     context |= {
         **frame_of(request, compared, tab="items"),
         "example": example,
-        "gold": gold.alternative_texts(),
+        "gold": [in_full(texts, example) for texts in gold.alternative_texts()],
         "form": form,
     }
     return render(request, "scoring/comparison/correct_gold.html", context)

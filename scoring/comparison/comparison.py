@@ -253,9 +253,19 @@ class Comparison:
     def warning(self) -> str:
         """Empty where the figures are final."""
         interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
+        return " ".join(filter(None, [self.only_items, interim, self.unfrozen]))
+
+    @property
+    def only_items(self) -> str:
         name, _, value = self.choices.items.partition("=")
-        items = f"Only items whose {name} is {value}." if name else ""
-        return " ".join(filter(None, [items, interim, self.unfrozen]))
+        return f"Only items whose {name} is {value}." if name else ""
+
+    @property
+    def narrowed(self) -> list[str]:
+        """What the reader chose that makes these figures others than everybody's."""
+        version = self.choices.gold_version
+        scored = f"Scored at gold version {version}." if version else ""
+        return [*filter(None, [self.only_items, scored])]
 
     @property
     def unfrozen(self) -> str:

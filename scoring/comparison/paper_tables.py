@@ -370,6 +370,6 @@ def size_of(row: Row) -> str:
 def marks_of(row: Row) -> str:
     marks = {
         UNKNOWN: row.references == References.UNKNOWN,
-        PARTIAL: row.coverage is not None and row.coverage < 1,
+        PARTIAL: row.coverage is not None and row.mean is not None and row.coverage < 1,
     }
     return "".join(mark for mark, applies in marks.items() if applies)

@@ -1,6 +1,7 @@
 """What every page of a comparison needs: who may see it, what it is of, what was chosen."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -40,6 +41,8 @@ def asked(
         found = Scope(study.benchmark, study)
     require(request.user, found.study or found.benchmark, right)
     choices = _chosen(request.GET)
+    if found.study and found.study.is_rehearsal:  # by nobody else
+        choices = replace(choices, simulated=True)
     is_part = choices.gold_version or choices.items or choices.by
     if is_part and not may_see_gold(request.user, found.benchmark):
         # Beside all items at the latest version, these tell of few.

@@ -1,6 +1,5 @@
 """The facts behind a report, as its templates read them: how a study was done, by its own rows."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from annotation.models import (
     Study,
     Task,
 )
-from annotation.models.benchmark import PART, names_of
+from annotation.models.benchmark import LAID_OUT, PART, names_of
 from annotation.models.texts import counted as count_of
 from annotation.studies.screening import screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
@@ -132,15 +131,11 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
             yield f"{test_set.items.count()} of {items} items of {name} (seed {seed}{which})"
 
 
-# In the name of a part: how many contexts, how many people each, the seed, and the part's number.
-LAID_OUT = re.compile(r"(\d+)x(\d+)(?:-(\d+))?-\d+")
-
-
 def _parts(name: str, batches: Sequence[Batch]) -> Iterator[str]:
     """Such as “1,319 items of GSM8K in 99 parts of 39 to 40, each in 3 of them (seed 7)”."""
     layouts: dict[tuple[str, str], set[int]] = defaultdict(set)
     for batch in batches:
-        if found := LAID_OUT.fullmatch(batch.test_set.name.rpartition(PART)[2]):
+        if found := LAID_OUT.search(batch.test_set.name):
             layouts[found[2], found[3] or "0"].add(batch.test_set_id)
     for (viewers, seed), sets in layouts.items():
         items = Item.objects.filter(item_set__in=sets).order_by()

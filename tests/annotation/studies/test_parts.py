@@ -116,3 +116,13 @@ def test_is_reported_as_it_was_done() -> None:
     assert "Drawn at random" not in told
     planned = " ".join(as_markdown(study).split())
     assert f"parts share items: {handed_out}" in planned
+
+
+def test_names_the_part_of_each_batch() -> None:
+    study = draft(30)
+    (whole,) = select_shots(possible_batches(study.benchmark.tasks.get()), [0])
+    add_chosen(study, [whole], BatchOptions(1, 10.0, items=8, viewers=3, seed=4))
+    assert [batch.label for batch in study.batches.order_by("pk")][:2] == [
+        "0 shots, part 1",
+        "0 shots, part 2",
+    ]
