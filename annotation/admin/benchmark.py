@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils.text import Truncator
 
 from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
@@ -273,6 +274,9 @@ class TaskAdmin(OwnedAdmin[Task]):
     def proposed_page(self, request: ResearcherRequest, task: Task) -> HttpResponse:
         """The corrections that the file proposes, to be taken together."""
         found = proposals_of(task)
+        if not found.takeable and not found.others:
+            messages.info(request, "The file proposes no gold but the one in force.")
+            return to_row(task)
         corrections: dict[int | str, Given] = {
             example.pk: given for example, given in found.takeable.items()
         }
@@ -282,7 +286,7 @@ class TaskAdmin(OwnedAdmin[Task]):
             request,
             task,
             take,
-            done="The gold is corrected: people and runs are scored again by the new version.",
+            done="The gold is corrected: whoever has answered is scored by the new version.",
             title=f"Corrections that the file of {task} proposes",
             sentences=_told(found),
             button=f"Take these {len(found.takeable)}",
@@ -303,7 +307,11 @@ def _told(found: Proposals) -> Iterator[str]:
     for example, alternatives in found.takeable.items():
         before = " or ".join(written(_latest_gold(example)).split(f"\n{SEPARATOR}\n"))
         after = " or ".join(text for texts in alternatives for text in in_full(texts, example))
-        yield f"{example.identity.partition(':')[2]}: {after}, in place of {before}"
+        asked = Truncator(" / ".join([*example.context, example.question]).strip(" /")).chars(160)
+        about = "; ".join(f"{name}: {value}" for name, value in example.groups.items())
+        name = example.identity.partition(":")[2]
+        told = f"{name}: {after}, in place of {before}. It asks: “{asked}”"
+        yield f"{told} ({about})" if about else told
     for example in found.others:
         name = example.identity.partition(":")[2]
         yield f"{name}: “{example.proposed}” names no option, so it is not taken."
