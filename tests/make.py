@@ -191,6 +191,7 @@ def study(of: Benchmark, *, via: str = "link", **fields: Any) -> Study:
             outcome=outcome,
             code=f"CODE-{outcome.upper()}",
             pays_time=outcome not in JoinAnswer.values,
+            platform_pays=0,
         )
         for outcome in [*Outcome.values, *JoinAnswer.values]
     )

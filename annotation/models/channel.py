@@ -54,6 +54,11 @@ class Channel(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def pays_itself(self) -> bool:
+        """Whether it is a platform, which rewards submissions; bonuses are what is due beyond."""
+        return bool(self.submission_param)
+
     def completion_link(self, code: str) -> str:
         """Where a finished annotator goes; empty where the channel has no such address."""
         return self.completion_url.replace("{code}", code)

@@ -280,8 +280,8 @@ class OutcomeRule(models.Model):
     pays_time = models.BooleanField("pays for the time", default=True)
     minimum = models.DecimalField("at least", max_digits=8, decimal_places=2, default=0)
     # What the platform itself pays whoever hands in this code: of what is paid, the part that comes
-    # without a bonus.
-    platform_pays = models.DecimalField(max_digits=8, decimal_places=2, default=0)
+    # without a bonus. Empty until somebody says, which a platform's study needs before it starts.
+    platform_pays = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
 
     class Meta:
         ordering = ["study", "outcome"]

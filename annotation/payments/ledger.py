@@ -166,7 +166,7 @@ def _base(assignment: Assignment, rules: Mapping[str, OutcomeRule]) -> Decimal:
     if status in _UNPAID:
         return NOTHING
     rule = rules.get(_PAID_AS.get(status, assignment.outcome))
-    return rule.platform_pays if rule else NOTHING
+    return (rule and rule.platform_pays) or NOTHING
 
 
 def _status(assignment: Assignment) -> str:

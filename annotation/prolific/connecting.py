@@ -192,7 +192,7 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
     if not batches:
         raise BadInput("The study has no batches: add some.")
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
-    reward = rules[Outcome.COMPLETED].platform_pays if Outcome.COMPLETED in rules else Decimal(0)
+    reward = rules[Outcome.COMPLETED].platform_pays if Outcome.COMPLETED in rules else None
     if not reward:
         raise BadInput(
             "Write on the page “Payments” what Prolific pays for completed work: its reward."

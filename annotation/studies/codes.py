@@ -59,7 +59,7 @@ def log_rules(study: Study, before: Rules, *, by: User | None) -> None:
 REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
 
 
-def rewards(study: Study) -> dict[str, Decimal]:
+def rewards(study: Study) -> dict[str, Decimal | None]:
     rules = study.outcome_rules.filter(outcome__in=REWARDED)
     return dict(rules.values_list("outcome", "platform_pays"))
 

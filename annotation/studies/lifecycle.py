@@ -16,6 +16,7 @@ from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.texts import counted
 from annotation.studies.checks import problems_of_checks
+from annotation.studies.codes import rewards
 from annotation.studies.screening import screening_records
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
@@ -53,6 +54,13 @@ def what_is_missing(study: Study) -> list[str]:
     missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
+    unknown = [name for name, amount in rewards(study).items() if amount is None]
+    if study.channel.pays_itself and unknown:
+        named = " and ".join(Outcome(name).label for name in unknown)
+        missing.append(
+            f"Write on the page Payments what {study.channel} itself pays for each outcome "
+            f"({named}; 0 for nothing): else bonuses would pay it a second time."
+        )
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:

@@ -1,5 +1,6 @@
 """The start page: what is missing, what it costs, what is read, and each code with what to do."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import JoinAnswer, Outcome, Study, Task
-from annotation.studies.codes import as_lines, codes_to_set_up
+from annotation.studies.codes import REWARDED, as_lines, codes_to_set_up
+from annotation.studies.lifecycle import what_is_missing
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -151,3 +153,34 @@ def test_never_advises_to_reject_for_failing(study: Study, reward: str, begins: 
     assert screened["action"].startswith(begins)
     assert "never reject" in screened["action"].lower()
     assert screened["link"].endswith("cc=CODE-SCREENED_OUT")
+
+
+def test_asks_what_a_platform_itself_pays_before_the_start(
+    admin_client: Client, task: Task
+) -> None:
+    study = make.study(task.benchmark, via="prolific")
+    make.batch(study, task)
+    study.outcome_rules.filter(outcome__in=REWARDED).update(platform_pays=None)
+    refused = admin_client.get(address(study)).content.decode()
+    assert "what Prolific itself pays for each outcome (completed and screened out" in refused
+    admin_client.post(address(study))
+    study.refresh_from_db()
+    assert study.state == "draft"
+    payments = reverse("annotation:payments", args=[study.slug])
+    page = admin_client.get(payments).content.decode()
+    assert re.search(r'<input type="number" name="completed"(?![^>]*value)', page)
+    given = {"completed": "2.00", "screened_out": "0"}
+    admin_client.post(reverse("annotation:set_rewards", args=[study.slug]), given)
+    assert (
+        "2.00\xa0USD of it by Prolific itself" in admin_client.get(address(study)).content.decode()
+    )
+    admin_client.post(address(study))
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_asks_nothing_of_a_link_that_pays_nobody(task: Task) -> None:
+    study = make.study(task.benchmark)
+    make.batch(study, task)
+    study.outcome_rules.update(platform_pays=None)
+    assert what_is_missing(study) == []
