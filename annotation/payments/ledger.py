@@ -254,9 +254,16 @@ def approve(
 
 
 def correct(
-    assignment: Assignment, *, amount: Decimal, reason: str, at: datetime, by: User | None = None
+    assignment: Assignment,
+    *,
+    amount: Decimal,
+    reason: str,
+    lines: int | None = None,
+    at: datetime,
+    by: User | None = None,
 ) -> PaymentLine:
-    """Add to what somebody is due, or take from it, after it was approved. Raises BadInput."""
+    """Add to what somebody is due, or take from it, after it was approved; `lines` are those that
+    whoever corrects has seen. Raises BadInput, and Changed where there are others by now."""
     due = due_of(assignment)
     if due is None or due.approved is None:
         raise BadInput("Nothing is approved for this person yet: approve what is due first.")
@@ -266,6 +273,8 @@ def correct(
         raise BadInput("Write by how much it changes, such as 1.50 or -1.50.")
     if due.approved + amount < 0:
         raise BadInput(f"The amount due cannot be negative: take away {due.approved} at most.")
+    if lines not in (None, due.approvals[1]):
+        raise Changed(CHANGED)
     with _unless_changed():
         line = PaymentLine.objects.create(
             assignment=assignment,

@@ -47,6 +47,8 @@ class CorrectionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         error_messages={"required": "A correction needs a reason: give one."},
     )
+    # As many as the page shows: the same form, sent twice, corrects once.
+    lines = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
 
 FOLDER = "annotation/payments"

@@ -112,7 +112,9 @@ def _person_page(
     if Right.IDS in frame["rights"]:
         context["resume_link"] = resume_link(request, row.assignment)
     if Right.PAY in frame["rights"]:
-        context |= {"due": due_of(row.assignment), "correction_form": CorrectionForm()}
+        due = due_of(row.assignment)
+        form = CorrectionForm(initial={"lines": due.approvals[1] if due else 0})
+        context |= {"due": due, "correction_form": form}
     return render(request, PERSON, {**context, **more}, status=status)
 
 

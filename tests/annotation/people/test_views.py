@@ -318,11 +318,17 @@ def test_corrects_and_says_what_is_wrong_with_a_correction(
 ) -> None:
     done = make.worked_through(batch)
     url = path("correct_payment", batch, done.pk)
-    form = {"amount": "0.50", "reason": "slow page"}
+    form = {"amount": "0.50", "reason": "slow page", "lines": "1"}
     refused = researcher.post(url, form)
     assert refused.status_code == 422
     assert "approve what is due first" in refused.content.decode()
     approve(batch.study, [done.pk], at=make.NOON)
+    page = read(researcher, "person", batch, done.pk)
+    assert '<input type="hidden" name="lines" value="1"' in page
     assert researcher.post(url, form).status_code == 302
+    # The same form again, as a second click sends it.
+    again = researcher.post(url, form)
+    assert again.status_code == 422
+    assert "have changed since this page was shown" in again.content.decode()
     assert researcher.post(url, {"amount": "", "reason": ""}).status_code == 422
     assert done.payment_lines.count() == 2
