@@ -42,6 +42,7 @@ from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
 from annotation.models import (
     Benchmark,
+    ChangeAction,
     Example,
     Gold,
     ItemSet,
@@ -49,6 +50,7 @@ from annotation.models import (
     Task,
     Upload,
 )
+from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
@@ -57,6 +59,8 @@ PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
 # In the session: a table whose columns are looked at first, and the arguments of its job.
 UPLOADED = "uploaded_table"
 # A batch copies its task's description when it starts; these fields it reads from the task.
+# Of a long text the log has its beginning.
+MOST_LOGGED = 200
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", ItemSet, Example)
 
@@ -82,6 +86,16 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A benchmark is only created by import."""
         return False
+
+    def save_model(self, request: HttpRequest, obj: Benchmark, form: Any, change: bool) -> None:
+        stored = Benchmark.objects.get(pk=obj.pk)
+        super().save_model(request, obj, form, change)
+        if form.changed_data:
+            before, after = (
+                {name: str(getattr(one, name))[:MOST_LOGGED] for name in form.changed_data}
+                for one in (stored, obj)
+            )
+            record(request.user, obj, ChangeAction.SETTINGS, before, after)
 
     def get_urls(self) -> list[URLPattern]:
         pages = {"import": self.import_page, "columns": self.columns_page}

@@ -237,7 +237,7 @@ def gold_not_offered(material: Material) -> Finding | None:
     rows = [
         row
         for row in material.distinct
-        if not material.givable(row) and not (kind.takes_sets and not row.gold)
+        if not (row.gold <= material.givable(row) if kind.takes_sets else material.givable(row))
     ]
     return warning(
         "gold_not_offered",
@@ -257,8 +257,7 @@ def labels_not_in_question(material: Material) -> Finding | None:
     ]
     return warning(
         "labels_not_in_question",
-        "Labels that are missing from some questions: {count}. The labels offered are those of the "
-        "gold, whatever the question says.",
+        "Labels that are missing from some questions: {count}. They are offered all the same.",
         unnamed,
     )
 

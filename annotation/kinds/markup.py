@@ -104,8 +104,16 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable("im
 RICH = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
 # “$5 and $10” are amounts.
 dollarmath_plugin(
-    RICH, allow_labels=False, allow_space=False, allow_digits=False, renderer=_formula_html
+    RICH,
+    allow_labels=False,
+    allow_space=False,
+    allow_digits=False,
+    double_inline=True,
+    renderer=_formula_html,
 )
+# An item leads nowhere else, where somebody could look its answer up: a link is its text.
+for end in ("open", "close"):
+    RICH.add_render_rule(f"link_{end}", lambda *_: "")
 
 
 def rendered(text: str, by: MarkdownIt = RICH) -> SafeString:
@@ -114,6 +122,8 @@ def rendered(text: str, by: MarkdownIt = RICH) -> SafeString:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+        if style := str(token.attrs.pop("style", "")):  # which the page's policy forbids
+            token.attrs["class"] = style.replace(":", "-")
     html: str = by.renderer.render(tokens, by.options, {})
     return mark_safe(html)  # the renderer escapes all that it did not make itself
 

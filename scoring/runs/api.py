@@ -33,6 +33,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
+from annotation.kinds import AskedExample, answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
 from scoring.models import Leaderboard, Run
@@ -296,12 +297,17 @@ def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tu
         raise Bad(
             f"The test set of {run.task.slug} does not have {_named(unknown)}. {NOTHING_STORED}"
         )
+    kind = answer_kind(run.task.kind)
+    own = dict(items.exclude(example__options=[]).values_list("source_id", "example__options"))
     answers: dict[int, tuple[str, ...]] = {}
     for source_id, prediction in zip(wanted, predictions, strict=True):
         try:
             answer = storing.check_answer(prediction["prediction"])
         except BadInput as error:
             raise Bad(f"Id {prediction['id']}: {error}.") from error
+        if source_id in own:  # by number, letter or text, as in a file
+            shown = AskedExample((), (), (), own[source_id])
+            answer = tuple(kind.meant(answer, shown))
         if set(answers.setdefault(examples[source_id], answer)) != set(answer):
             _refuse_different(run, [examples[source_id]])
     return answers

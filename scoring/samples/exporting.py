@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from typing import IO, Any
 from uuid import UUID
@@ -210,11 +210,13 @@ def _sample(
     given: Mapping[str, Any],
 ) -> Record:
     example, choices = asked
-    alternatives = [in_full(texts, example) for texts in alternatives]
     raw = "\n".join([*example.context, example.question])
     benchmark = evaluation.cell.task.benchmark
+    # Options of its own are texts of the item: where those stay, their numbers tell.
+    read = list if benchmark.keeps_texts else partial(in_full, example=example)
+    alternatives = [read(texts) for texts in alternatives]
     reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
-    answer = answer_kind(evaluation.cell.task.kind).as_text(in_full(given["answer"], example))
+    answer = answer_kind(evaluation.cell.task.kind).as_text(read(given["answer"]))
     latency = given.get("latency_ms")
     told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
     if benchmark.canary:

@@ -43,3 +43,6 @@ def test_sends_what_was_typed_and_keeps_what_cannot_be_read(somebody: Comes) -> 
     expect(line).to_have_text("read as -1130")
     person.goes_on()
     assert Judgement.objects.get().answer == ["-1,130"]
+    # The page that came in its place tells it too.
+    person.types("12.000")
+    expect(line).to_have_text("read as 12")

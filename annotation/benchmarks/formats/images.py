@@ -86,13 +86,11 @@ def checked(record: Record, data: bytes, name: str) -> dict[str, Any]:
                     f"{LONGEST_SIDE} a side are the most."
                 )
             shown = _plain(opened)
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        UnidentifiedImageError,
-        Pillow.DecompressionBombError,
-    ):
+    except Pillow.DecompressionBombError:
+        record.refuse(
+            f"the image “{name[:100]}” has too many pixels; {LONGEST_SIDE} a side are the most."
+        )
+    except (OSError, SyntaxError, ValueError, UnidentifiedImageError):
         record.refuse(f"“{name[:100]}” is no image that can be read; take PNG, JPEG or WebP.")
     media_type, how = FORMATS[form]
     kept = BytesIO()

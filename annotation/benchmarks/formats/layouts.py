@@ -112,8 +112,16 @@ def find_tables(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list
             "There is no table of questions here (CSV, TSV, JSON, JSON lines, Parquet) and no "
             "folder with a file that ends in _test.jsonl; name the folder that holds them."
         )
-    own = next((name for name, parts in paths.items() if parts[-1] == TASK_FILE), "")
-    return _distinct(_of_tables(name, parts, own) for name, parts in parts_of.items()), []
+    own = {parts[:-1]: name for name, parts in paths.items() if parts[-1] == TASK_FILE}
+
+    def nearest(files: Mapping[str, Sequence[str]]) -> str:
+        """The task file in the folder of its tables, or above."""
+        folder = paths[next(iter(files.values()))[0]][:-1]
+        above = (folder[:depth] for depth in range(len(folder), -1, -1))
+        return next((own[one] for one in above if one in own), "")
+
+    tasks = (_of_tables(name, files, nearest(files)) for name, files in parts_of.items())
+    return _distinct(tasks), []
 
 
 def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:

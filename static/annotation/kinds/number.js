@@ -29,7 +29,10 @@
     const minus = /[-\u2212\u2013]/.test(sign + inner) ? "-" : "";
     if (above) return Number(below) ? `${minus}${whole ? `${whole} ` : ""}${above}/${below}` : "";
     const value = plain(number);
-    return value && minus + value.replace(/^0+(?=\d)/, "").replace(/^\./, "0.") + (power || "");
+    // “12.000” is 12, and reads so: for some it would be twelve thousand.
+    const digits = value.replace(/^0+(?=\d)/, "").replace(/^\./, "0.");
+    const short = value.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
+    return value && minus + short + (power || "");
   }
 
   const page = document.querySelector("[data-work]");

@@ -2,6 +2,8 @@
 from models that are prompted with text."""
 
 import json
+import struct
+import zlib
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -116,6 +118,9 @@ def test_takes_images_out_of_parquet(tmp_path: Path) -> None:
 
 
 BOMB = drawn(size=(7_000, 10))
+# 40,000 pixels a side, by its head alone.
+_SIZE = b"IHDR" + struct.pack(">II", 40_000, 40_000) + b"\x08\x02\x00\x00\x00"
+GIANT = BOMB[:12] + _SIZE + struct.pack(">I", zlib.crc32(_SIZE)) + BOMB[33:]
 
 
 @pytest.mark.parametrize(
@@ -133,6 +138,7 @@ BOMB = drawn(size=(7_000, 10))
         ),
         ({"image": "images/a.png"}, {"a_png": drawn()[:-30]}, "is no image that can be read"),
         ({"image": "images/a.png"}, {"a_png": BOMB}, "has 7000 × 10 pixels; 6000 a side are the"),
+        ({"image": "images/a.png"}, {"a_png": GIANT}, "has too many pixels; 6000 a side are the"),
         ({"image": "images/a.png"}, {"a_png": bytes(4_000_001)}, "is larger than 4 MB"),
         ({"image": ["images/a.png"] * 9}, {"a_png": drawn()}, "there are 9 images; an item has 8"),
         (

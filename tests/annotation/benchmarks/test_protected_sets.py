@@ -13,9 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.models import Benchmark, Study
+from annotation.models import Batch, Benchmark, Study, Task
 from annotation.models.errors import Refusal
 from annotation.studies.exported_tables import EXPORTS
+from annotation.studies.lifecycle import start_study
 from scoring.bundle.packing import export_bundle, verify_bundle
 from scoring.cells.scope import Choices, Scope
 from scoring.samples.exporting import evaluations
@@ -123,3 +124,35 @@ def test_keeps_the_canary_that_the_files_carry(tmp_path: Path, name: str, text: 
     Benchmark.objects.update(canary="Mine.")
     import_benchmark(tmp_path, name="own")
     assert Benchmark.objects.get().canary == "Mine."
+
+
+def test_lets_no_option_of_an_item_leave_with_the_answers(tmp_path: Path) -> None:
+    row = {
+        "id": 1,
+        "context": "Which?",
+        "question": "",
+        "choices": ["XQ one", "XQ two"],
+        "answer": 1,
+    }
+    folder = tmp_path / "Own"
+    folder.mkdir()
+    (folder / "own_test.jsonl").write_text(json.dumps(row))
+    (folder / "task.json").write_text('{"description": "Choose."}')
+    import_benchmark(tmp_path, name="own")
+    Benchmark.objects.update(keeps_texts=True)
+    task = Task.objects.get()
+    batch = make.batch(make.study(task.benchmark), task, zero_shot=True, wanted=1)
+    start_study(batch.study, at=make.NOON)
+    make.worked_through(Batch.objects.get())
+    told = samples_of(Study.objects.get())
+    assert [one["input"]["reference"] for one in told] == [["1"]]
+    assert "XQ" not in json.dumps(told)
+
+
+def test_logs_who_lets_the_texts_go(client: Client) -> None:
+    benchmark = make.benchmark()
+    client.force_login(make.member(benchmark))
+    page = reverse("admin:annotation_benchmark_change", args=[benchmark.pk])
+    client.post(page, {"title": "", "source": "", "canary": "", "keeps_texts": "on"})
+    change = benchmark.changes.latest("pk")
+    assert (change.before, change.after) == ({"keeps_texts": "False"}, {"keeps_texts": "True"})

@@ -14,6 +14,8 @@ from annotation.benchmarks.archives import open_files
 from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.reading import read_benchmark
+from annotation.benchmarks.importing import import_benchmark
+from annotation.models import Task
 from annotation.models.errors import BadInput
 from tests.skips import CLUES, WITHOUT_FILES
 
@@ -319,3 +321,21 @@ class TestOfToday:
         assert len(task.sets[-1].examples) == 300
         assert {row.gold_texts[0][0].count("#") for row in task.sets[-1].examples} == {0}
         assert len(task.sets) == 11
+
+
+@pytest.mark.django_db
+def test_reads_the_task_file_beside_a_table_or_above_it(tmp_path: Path) -> None:
+    """A folder a task: what one says is not said of the others."""
+    for name, about in (("sums", {"title": "Sums"}), ("towns", {"title": "Towns"})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "test.csv").write_text("question,A,B,answer\nWhich?,x,y,A\n")
+        (tmp_path / name / "task.json").write_text(json.dumps(about))
+    (tmp_path / "rivers").mkdir()
+    (tmp_path / "rivers" / "test.csv").write_text("question,A,B,answer\nWhich?,x,y,A\n")
+    (tmp_path / "task.json").write_text('{"title": "All others"}')
+    import_benchmark(tmp_path, name="three")
+    assert dict(Task.objects.values_list("slug", "title")) == {
+        "sums": "Sums",
+        "towns": "Towns",
+        "rivers": "All others",
+    }

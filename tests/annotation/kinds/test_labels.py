@@ -184,3 +184,12 @@ def test_scores_a_set_against_a_set() -> None:
         s1_score({"good"}, {"bad", "good"})
     )
     assert LABELS.givable(["good", "fine"], asked(task.examples.last(), make.LABELS)) == {"good"}
+
+
+@pytest.mark.django_db
+def test_audits_gold_that_is_not_among_the_labels(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"answer": ["joy", "zzz"]}, {"answer": []}]
+    import_benchmark(write(tmp_path, rows, choices=["anger", "joy"]), name="tones")
+    (told,) = [one for one in Task.objects.get().audit if one["code"] == "gold_not_offered"]
+    assert told["figures"] == {"count": 1}
+    assert "zzz" in told["examples"][0]

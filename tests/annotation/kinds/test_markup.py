@@ -145,3 +145,18 @@ def test_shows_a_formula_as_the_import_made_it(
     assert "<mi>new</mi>" in again.partition(" and ")[2]
     for cache in (markup._kept, markup.mathml, markup.in_blocks):
         cache.cache_clear()
+
+
+def test_takes_double_dollars_within_a_line() -> None:
+    html = in_blocks("Evaluate $$x^2$$ now.")
+    assert html.count("<math") == 1
+    assert "$" not in html
+    assert "<math" in in_line("$$x^2$$", "markdown")
+
+
+def test_leads_nowhere_and_styles_nothing_itself() -> None:
+    html = in_blocks("[here](https://example.org) <https://example.org>\n\n| a |\n|---:|\n| 1 |")
+    assert "<a" not in html
+    assert "here" in html
+    assert "style=" not in html
+    assert 'class="text-align-right"' in html

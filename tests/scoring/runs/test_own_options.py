@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
 
 from annotation.models import Benchmark, Gold, Kind, Role, Task
 from scoring.cells.vectors import run_scores, scored_items
@@ -68,3 +71,15 @@ def test_scores_typed_numbers_within_the_tolerance(tmp_path: Path) -> None:
     )
     run = run_of(tmp_path, task, ["1130", "$1,130.00", "1125", "1100", "none", "1.130"])
     assert scores_of(run) == [1, 1, 1, 0, 0, 0]
+
+
+def test_reads_answers_of_the_api_as_those_of_a_file() -> None:
+    task = sums()
+    user = User.objects.create_user("ada", is_superuser=True)
+    client = APIClient(HTTP_AUTHORIZATION=f"Token {Token.objects.create(user=user).key}")
+    about = {**WHO, "benchmark": "sums", "task": task.slug}
+    run = client.post("/api/runs/", about, format="json").json()["id"]
+    given = ["B", "(B)", "8", ["1"], "5", "nothing of it"]
+    sent = [{"id": f"test {n}", "prediction": answer} for n, answer in enumerate(given)]
+    client.post(f"/api/runs/{run}/predictions/", {"predictions": sent}, format="json")
+    assert scores_of(Run.objects.get()) == [1, 1, 0, 1, 0, 0]
