@@ -200,7 +200,9 @@ def _asked(content: BatchContent) -> str:
     if own := content.sample.get("asks"):
         return str(own)
     kind = answer_kind(content.kind)
-    return kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
+    asks = kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
+    shows_images = any(example.images for example in content.test)
+    return " ".join([asks, *([_("You need to see images for it.")] if shows_images else [])])
 
 
 def _language_name(code: str) -> str:

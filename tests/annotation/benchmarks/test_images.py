@@ -171,6 +171,7 @@ def test_shows_them_to_people_and_not_to_prompts(tmp_path: Path) -> None:
     start_study(batch.study, at=make.NOON)
     client = Client()
     client.get(reverse("annotation:join_batch", args=[batch.join_token]))
+    assert "You need to see images for it." in client.get("/work/consent/").content.decode()
     client.post("/work/consent/", {"agree": "1"})
     page = client.post("/work/begin/", follow=True).content.decode()
     assert 'alt="Red."' in page
