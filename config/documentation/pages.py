@@ -3,11 +3,10 @@ files that `make docs` makes a site of. It tells nothing of the installation's d
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import pairwise
 from posixpath import dirname, join, normpath
-from typing import Any
 
 from django import template
 from django.conf import settings
@@ -20,7 +19,6 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
-from drf_spectacular.generators import SchemaGenerator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -39,8 +37,6 @@ COMMON = (
     *("force_color", "skip_checks"),
 )
 WIDTH = 88
-# Its name, its schema, what stands behind its type, and what it means.
-FieldRow = tuple[str, Mapping[str, Any], str, str]
 
 
 def commands() -> str:
@@ -89,62 +85,6 @@ def _tables() -> Iterator[str]:
         yield f"## {table.name}\n\n{_table(['column', 'meaning', 'unit'], rows)}"
 
 
-def api() -> str:
-    with translation.override("en"):
-        generator: Any = SchemaGenerator  # without annotations of its own
-        schema = generator().get_schema(request=None, public=True)
-    return "\n".join(_operations(schema))
-
-
-def _operations(schema: Mapping[str, Any]) -> Iterator[str]:
-    for path, methods in schema["paths"].items():
-        for method, operation in methods.items():
-            yield f"## {method.upper()} {path}\n"
-            yield _escaped(operation.get("description", "")) + "\n"
-            given = operation.get("parameters", [])
-            rows = [(one["name"], one["schema"], "", one.get("description", "")) for one in given]
-            yield _fields("parameter", rows, schema)
-            body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-            if body:
-                yield _fields("field", _body(body["schema"], schema), schema)
-            yield f"Answers: {', '.join(sorted(operation['responses']))}.\n"
-
-
-def _body(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> list[FieldRow]:
-    definition = _definition(reference, schema)
-    required = definition.get("required", [])
-    return [
-        (name, field, "" if name in required else ", optional", field.get("description", ""))
-        for name, field in definition.get("properties", {}).items()
-        if not field.get("readOnly")
-    ]
-
-
-def _fields(kind: str, given: Iterable[FieldRow], schema: Mapping[str, Any]) -> str:
-    rows = [
-        [f"`{name}`", _type(field, schema) + aside, _escaped(meaning)]
-        for name, field, aside, meaning in given
-    ]
-    return _table([kind, "type", "meaning"], rows) if rows else ""
-
-
-def _definition(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    named = reference.get("$ref", "").rpartition("/")[2]
-    return schema["components"]["schemas"][named] if named else reference
-
-
-def _type(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    if "$ref" in field:
-        return _type(_definition(field, schema), schema)
-    if choices := field.get("enum"):
-        return "one of " + ", ".join(f"`{choice}`" for choice in choices)
-    if several := field.get("oneOf") or field.get("allOf"):
-        return " or ".join(_type(one, schema) for one in several)
-    if field.get("type") == "array":
-        return f"list of {_type(field.get('items', {}), schema)}"
-    return str(field.get("type", "anything"))
-
-
 def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
     lines = [heading, ["---"] * len(heading), *rows]
     cells = ([text.replace("|", "\\|").replace("\n", " ") for text in line] for line in lines)
@@ -161,7 +101,6 @@ def _escaped(text: str) -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     "reference/commands": commands,
     "reference/dictionary": dictionary,
-    "reference/api": api,
 }
 
 
