@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
 
 try:
     from normalisation import as_compared  # type: ignore[import-not-found]
@@ -95,23 +97,34 @@ def complete_spread(y: Array) -> tuple[float, float, int]:
 
 def gap_spread(y: Array) -> tuple[float, float, int]:
     """The same where annotators did not all see the same items, by least squares."""
-    seen = ~np.isnan(y)
-    (n, m), observed, viewers = y.shape, seen.sum(), seen.sum(axis=0)
-    centred = np.where(seen, y - np.nanmean(y, axis=0), 0.0)
-    own = centred.sum(axis=1)
-    equations = np.diag(seen.sum(axis=1).astype(float)) - (seen / viewers) @ seen.T
-    explained = max(0.0, own @ np.linalg.lstsq(equations, own, rcond=None)[0])
-    rest = max(0.0, (centred**2).sum() - explained)
-    items = max(0.0, np.nansum((y - np.nanmean(y, axis=1, keepdims=True)) ** 2) - rest)
+    person, item = np.nonzero(~np.isnan(y))
+    score, (n, m), observed = y[person, item], y.shape, int((~np.isnan(y)).sum())
+    viewers = np.bincount(item)
+    centred = score - (np.bincount(item, score) / viewers)[item]
+    own: Array = np.bincount(person, centred)
+    explained = max(0.0, float(own @ effects(person, item, own)))
+    rest = max(0.0, float(centred @ centred) - explained)
+    by_row = score - (np.bincount(person, score) / np.bincount(person))[person]
+    items = max(0.0, float(by_row @ by_row) - rest)
     left = observed - n - m + 1
-    weight = np.where(seen, 1 / (m * viewers), 0.0)
-    c_a = (weight.sum(axis=1) ** 2).sum() * (n - 1) / (observed - m)
-    c_i = (weight.sum(axis=0) ** 2).sum() * (m - 1) / (observed - n)
-    c_e = (weight**2).sum() - c_a - c_i
+    weight = 1 / (m * viewers[item])
+    c_a = (np.bincount(person, weight) ** 2).sum() * (n - 1) / (observed - m)
+    c_i = (m - 1) / m / (observed - n)
+    c_e = weight @ weight - c_a - c_i
     a, i, e = c_a * explained / (n - 1), c_i * items / (m - 1), c_e * rest / max(left, 1)
     raw = a + i + e
     df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, left))
     return np.sqrt(max(raw, a, i)), min(max(df, n - 1), m - 1), min(n - 1, m - 1)
+
+
+def effects(person: NDArray[np.intp], item: NDArray[np.intp], own: Array) -> Array:
+    """Of annotators, once the items' are eliminated; the one more item, which everybody saw, takes
+    the same off all and stays out of the equations."""
+    n, viewers = len(own), np.bincount(item)
+    part = viewers[item] < n
+    seen = csr_array((np.ones(part.sum()), (person[part], item[part])), (n, len(viewers)))
+    common = (seen * (1 / viewers)) @ seen.T
+    return splu((diags_array(np.bincount(person).astype(float)) - common).tocsc()).solve(own)
 
 
 def satterthwaite(total: float, *terms: tuple[float, float]) -> float:

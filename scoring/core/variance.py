@@ -16,6 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -274,23 +277,34 @@ def item_means(scores: Floats) -> Floats:
 def gap_squares(scores: Floats) -> GapSquares:
     """Of n × m scores, two or more of each, that hang together: one item at least that everybody
     saw, or a chain of common items."""
-    seen = ~np.isnan(scores)
-    (n, m), observed = scores.shape, int(seen.sum())
-    viewers = seen.sum(axis=0)
-    annotators, rest = _annotators_given_items(scores, seen)
-    by_row = scores - np.nanmean(scores, axis=1, keepdims=True)
-    items = max(0.0, float(np.nansum(by_row**2)) - rest)
+    return squares_of_answers(*answers_in(scores))
+
+
+def answers_in(scores: Floats) -> tuple[Groups, Groups, Floats]:
+    """The person, the item and the score of each answer of n × m scores."""
+    person, item = np.nonzero(~np.isnan(scores))
+    return person, item, scores[person, item]
+
+
+def squares_of_answers(person: Groups, item: Groups, score: Floats) -> GapSquares:
+    """The same of one score an answer, by people and items that count from 0 without a gap: time
+    and memory go with the answers, and with the pairs of people who share an item."""
+    answers, of_item = np.bincount(person), np.bincount(item)
+    n, m, observed = len(answers), len(of_item), len(score)
+    annotators, rest = _annotators_given_items(person, item, score)
+    by_row = score - (np.bincount(person, score) / answers)[person]
+    items = max(0.0, float(by_row @ by_row) - rest)
     left = observed - n - m + 1
-    weight = np.where(seen, 1 / (m * viewers), 0.0)
-    c_annotator = float((weight.sum(axis=1) ** 2).sum()) * (n - 1) / (observed - m)
-    c_item = float((weight.sum(axis=0) ** 2).sum()) * (m - 1) / (observed - n)
+    weight = 1 / (m * of_item[item])
+    c_annotator = float((np.bincount(person, weight) ** 2).sum()) * (n - 1) / (observed - m)
+    c_item = (m - 1) / m / (observed - n)
     return GapSquares(
         annotator=annotators / (n - 1),
         item=items / (m - 1),
         residual=rest / left if left > 0 else 0.0,
         c_annotator=c_annotator,
         c_item=c_item,
-        c_residual=float((weight**2).sum()) - c_annotator - c_item,
+        c_residual=float(weight @ weight) - c_annotator - c_item,
         n=n,
         m=m,
         residual_df=left,
@@ -299,9 +313,16 @@ def gap_squares(scores: Floats) -> GapSquares:
 
 def gap_spread(scores: Floats) -> Spread:
     """Of the mean of the items' means, from the matrix with one more item, which everybody saw."""
-    extra = one_more_score(item_means(scores).mean())
-    y = np.column_stack([scores, np.full(len(scores), extra)])
-    squares = gap_squares(y)
+    return spread_of_answers(*answers_in(scores))
+
+
+def spread_of_answers(person: Groups, item: Groups, score: Floats) -> Spread:
+    """The same of one score an answer, as `squares_of_answers` takes them."""
+    n, m = int(person.max()) + 1, int(item.max()) + 1
+    extra = one_more_score((np.bincount(item, score) / np.bincount(item)).mean())
+    person = np.concatenate([person, np.arange(n)])
+    item, score = np.concatenate([item, np.full(n, m)]), np.concatenate([score, np.full(n, extra)])
+    squares = squares_of_answers(person, item, score)
     a, i = squares.c_annotator * squares.annotator, squares.c_item * squares.item
     raw = a + i + squares.c_residual * squares.residual
     df = satterthwaite(
@@ -311,7 +332,7 @@ def gap_spread(scores: Floats) -> Spread:
         (squares.c_residual * squares.residual, squares.residual_df),
     )
     return Spread(
-        mean=np.asarray(item_means(y).mean()),
+        mean=np.asarray((np.bincount(item, score) / np.bincount(item)).mean()),
         se=np.sqrt(np.asarray(max(raw, a, i))),
         df=within(df, squares.n - 1, squares.m - 1),
         guard_df=min(squares.n - 1, squares.m - 1),
@@ -330,13 +351,33 @@ def has_links(scores: Floats) -> bool:
     return bool((~np.isnan(scores)).sum() > scores.shape[1])
 
 
-def _annotators_given_items(scores: Floats, seen: NDArray[np.bool_]) -> tuple[float, float]:
+def _annotators_given_items(person: Groups, item: Groups, score: Floats) -> tuple[float, float]:
     """The sum of squares that annotators explain beyond items, and what neither explains."""
-    viewers = seen.sum(axis=0)
-    centred = np.where(seen, scores - item_means(scores), 0.0)
-    own = centred.sum(axis=1)
-    # The normal equations of the annotators' effects once the items' are eliminated.
-    equations = np.diag(seen.sum(axis=1).astype(float)) - (seen / viewers) @ seen.T
-    effects = np.linalg.lstsq(equations, own, rcond=None)[0]
-    explained = max(0.0, float(own @ effects))
-    return explained, max(0.0, float((centred**2).sum()) - explained)
+    viewers = np.bincount(item)
+    centred = score - (np.bincount(item, score) / viewers)[item]
+    own: Floats = np.asarray(np.bincount(person, centred), float)
+    explained = max(0.0, float(own @ _effects(person, item, viewers, own)))
+    return explained, max(0.0, float(centred @ centred) - explained)
+
+
+def _effects(person: Groups, item: Groups, viewers: Groups, own: Floats) -> Floats:
+    """The annotators' effects by the normal equations, once the items' are eliminated.
+
+    An item that everybody saw takes the same off all of them, so such items are left out of the
+    equations and only hold people together; without any, one person of each group that shares items
+    is held at 0. What the effects explain is the same, as each group's own deviations sum to 0."""
+    n = len(own)
+    by_all = viewers == n
+    part = ~by_all[item]
+    rows, columns = person[part], item[part]
+    seen = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, len(viewers)))
+    common = (seen * (1 / viewers)) @ seen.T
+    equations = (diags_array(np.bincount(person).astype(float)) - common).tocsc()
+    free = np.ones(n, bool)
+    if not by_all.any():
+        _, groups = connected_components(common, directed=False)
+        free[np.unique(groups, return_index=True)[1]] = False
+    effects = np.zeros(n)
+    if free.any():
+        effects[free] = splu(equations[free][:, free]).solve(own[free])
+    return effects

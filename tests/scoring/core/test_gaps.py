@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from scoring.core.intervals import cell_interval
-from scoring.core.variance import complete_spread, gap_spread, gap_squares, mean_squares
+from scoring.core.variance import (
+    complete_spread,
+    gap_spread,
+    gap_squares,
+    mean_squares,
+    spread_of_answers,
+)
 
 complete = arrays(
     float,
@@ -102,3 +110,38 @@ def test_has_no_interval_where_most_items_have_one_viewer() -> None:
     )
     y[0, 10:25] = 0.5
     assert 0 < cell_interval(y).low < cell_interval(y).mean < cell_interval(y).high < 1
+
+
+def test_takes_a_sparse_cell_of_thousands_in_little_memory() -> None:
+    """4,000 people and items, two answers each: a dense system of that size takes a minute and a
+    gigabyte."""
+    n = 4000
+    order = np.random.default_rng(0).permutation(n)
+    person, item = np.tile(np.arange(n), 2), np.concatenate([order, np.roll(order, 1)])
+    score = np.random.default_rng(1).integers(0, 2, 2 * n).astype(float)
+    tracemalloc.start()
+    spread = spread_of_answers(person, item, score)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100_000_000
+    assert 0 < spread.se < 0.05
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_takes_answers_as_it_takes_a_matrix(seed: int) -> None:
+    """With groups of people who share no item, too."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, (7, 12)).astype(float)
+    y[rng.random(y.shape) < 0.3] = np.nan
+    y = y[:, (~np.isnan(y)).sum(axis=0) > 1]
+    person, item = np.nonzero(~np.isnan(y))
+    shuffled = rng.permutation(len(person))
+    own = spread_of_answers(person[shuffled], item[shuffled], y[person, item][shuffled])
+    assert own.se == pytest.approx(gap_spread(y).se, abs=1e-12)
+    assert own.df == pytest.approx(gap_spread(y).df, abs=1e-9)
+    apart = np.full((4, 4), np.nan)
+    apart[:2, :2], apart[2:, 2:] = rng.random((2, 2)), rng.random((2, 2))
+    squares = gap_squares(apart)
+    first, second = (gap_squares(one) for one in (apart[:2, :2], apart[2:, 2:]))
+    explained = first.annotator + second.annotator
+    assert squares.annotator * 3 == pytest.approx(explained, abs=1e-12)
