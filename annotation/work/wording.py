@@ -91,6 +91,9 @@ def range_text(least: str, most: str) -> str:
     """From one text of an amount or a time to another, if they differ."""
     if least == most:
         return most
+    number, _space, unit = least.partition(" ")
+    if unit and unit == most.partition(" ")[2]:
+        least = number  # “19 to 20 minutes”
     return _("%(least)s to %(most)s") % {"least": least, "most": most}
 
 

@@ -75,9 +75,9 @@ def test_tells_the_range_where_it_may_be_one_of_several_batches() -> None:
         make.batch(study, make.task(bench, tests=tests), zero_shot=True)
     start_study(study, at=make.NOON)
     facts = said(*study.batches.all())
-    assert "About 4 minutes to 20 minutes" in facts[""]
+    assert "About 4 to 20 minutes" in facts[""]
     assert "about 0.80 USD to 4 USD in all" in facts[""]
-    assert "0.80 USD to 4.00 USD for 4 minutes to 20 minutes" in facts["What you are paid"]
+    assert "0.80 USD to 4.00 USD for 4 to 20 minutes" in facts["What you are paid"]
 
 
 def test_says_the_caps_in_plain_words() -> None:

@@ -69,3 +69,17 @@ def test_calls_things_on_annotators_pages_by_one_name(folder: str) -> None:
     ]
     assert texts
     assert [row for row in texts if re.search(r"\b(examples?|researchers?)\b", str(row[1]))] == []
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "text"),
+    [
+        ("19 minutes", "20 minutes", "19 to 20 minutes"),
+        ("50 minutes", "1 hour 10 minutes", "50 minutes to 1 hour 10 minutes"),
+        ("1 minute", "2 minutes", "1 minute to 2 minutes"),
+        ("2\xa0USD", "3\xa0USD", "2\xa0USD to 3\xa0USD"),
+        ("5 minutes", "5 minutes", "5 minutes"),
+    ],
+)
+def test_says_a_unit_of_both_ends_once(least: str, most: str, text: str) -> None:
+    assert range_text(least, most) == text
