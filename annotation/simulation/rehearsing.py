@@ -28,7 +28,7 @@ from annotation.models import (
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
-from annotation.studies.lifecycle import close_study, start_study, what_is_missing
+from annotation.studies.lifecycle import close_study, missing_to_rehearse, start_study
 from annotation.work.finishing import CENT
 
 JOB = "rehearse_study"
@@ -124,7 +124,7 @@ def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
 def _check(study: Study) -> None:
     if study.is_rehearsal:
         raise BadInput("This is a rehearsal itself: rehearse the study that it was made from.")
-    if missing := what_is_missing(study):
+    if missing := missing_to_rehearse(study):
         raise NotReady(" ".join(missing))
     places = study.batches.aggregate(total=Sum("wanted"))["total"]
     if places > MOST_PLACES:

@@ -40,6 +40,19 @@ STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gol
 
 
 def what_is_missing(study: Study) -> list[str]:
+    """Before it starts: what a rehearsal needs, and on a platform what that itself pays."""
+    missing = missing_to_rehearse(study)
+    unknown = [name for name, amount in rewards(study).items() if amount is None]
+    if study.channel.pays_itself and unknown and not study.is_rehearsal:
+        named = " and ".join(Outcome(name).label for name in unknown)
+        missing.append(
+            f"Write on the page Payments what {study.channel} itself pays for each outcome "
+            f"({named}; 0 for nothing): else bonuses would pay it a second time."
+        )
+    return missing
+
+
+def missing_to_rehearse(study: Study) -> list[str]:
     missing: list[str] = []
     batches = list(study.batches.select_related("task", "training_set", "check_set__task", "pool"))
     if not batches:
@@ -54,13 +67,6 @@ def what_is_missing(study: Study) -> list[str]:
     missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
-    unknown = [name for name, amount in rewards(study).items() if amount is None]
-    if study.channel.pays_itself and unknown:
-        named = " and ".join(Outcome(name).label for name in unknown)
-        missing.append(
-            f"Write on the page Payments what {study.channel} itself pays for each outcome "
-            f"({named}; 0 for nothing): else bonuses would pay it a second time."
-        )
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:

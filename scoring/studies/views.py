@@ -23,7 +23,7 @@ from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Cro
 from annotation.studies.advice import design_advice
 from annotation.studies.drafting import delete_batches
 from annotation.studies.forms import BuilderForm
-from annotation.studies.lifecycle import what_is_missing
+from annotation.studies.lifecycle import missing_to_rehearse
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
@@ -134,7 +134,7 @@ def rehearsals(request: ResearcherRequest, study: Study) -> HttpResponse:
     context = {
         **study_frame(request.user, study, tab="rehearsal"),
         "form": form,
-        "missing": what_is_missing(study),
+        "missing": missing_to_rehearse(study),
         "made": [(one, job_of(one)) for one in own if lets_in(request.user, one, Right.SET_UP)],
         "weak_skill": round(100 * WEAK_SKILL),
     }

@@ -205,6 +205,12 @@ def looks_before_it_starts(desk: Desk) -> None:
 def starts(desk: Desk) -> tuple[str, dict[str, str]]:
     """The link that people join by, and the code of each outcome."""
     desk.turns_to("Start")
+    desk.shows("what Prolific itself pays")
+    desk.turns_to("Payments")
+    for what in ("for completed work", "for those screened out"):
+        desk.page.get_by_label(what).fill("0")
+    desk.presses("Store")
+    desk.turns_to("Start")
     link = desk.page.get_by_label("Link to join").input_value()
     rows = desk.page.get_by_role("region", name="Codes").locator("tbody tr").all()
     codes = {
