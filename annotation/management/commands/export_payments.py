@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.management.arguments import StudyCommand
 from annotation.models import Study
-from annotation.payments.ledger import FORMATS, export_payments, open_bonuses
+from annotation.payments.ledger import FORMATS, NONE_OPEN, export_payments, open_bonuses
 
 
 class Command(StudyCommand):
@@ -23,6 +23,10 @@ class Command(StudyCommand):
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         self.write(export_payments(study, options["format"]))
-        nameless = len(open_bonuses(study).nameless)
-        if options["format"] == "prolific" and nameless:
+        if options["format"] != "prolific":
+            return
+        bonuses = open_bonuses(study)
+        if not bonuses.dues:
+            self.stderr.write(NONE_OPEN)
+        if nameless := len(bonuses.nameless):
             self.stderr.write(f"Left out, for want of an id that a platform knows: {nameless}.")

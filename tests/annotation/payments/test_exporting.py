@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import ChangeAction, Outcome, PaymentLine, Study, Submission
 from annotation.payments.ledger import (
     COLUMNS,
+    NONE_OPEN,
     approve,
     correct,
     due_of,
@@ -119,3 +120,14 @@ def test_prints_the_document_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_refuses_a_study_that_is_not_there() -> None:
     with pytest.raises(CommandError, match="There is no study 'none'"):
         call_command("export_payments", "--study", "none")
+
+
+def test_says_where_nothing_is_approved_for_the_platform(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    batch = make.running_batch(via="prolific")
+    make.worked_through(batch)
+    call_command("export_payments", "--study", batch.study.slug, "--format", "prolific")
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == f"{NONE_OPEN}\n"
