@@ -13,7 +13,8 @@ from annotation.benchmarks import importing
 from annotation.jobs import files, queue
 from annotation.models import ProlificStudy, Study, StudyState
 from annotation.models.errors import Refusal
-from annotation.people.rows import refresh, rows
+from annotation.people.rows import rows
+from annotation.people.summaries import refresh
 from annotation.prolific.statuses import is_due_for_poll, poll
 from annotation.work.finishing import expire_idle
 

@@ -158,7 +158,7 @@ class StudyAdmin(MembersAdmin[Study]):
     save_on_top = False
     fieldsets = [
         ("What", {"fields": ["title", "slug", "benchmark", "unanswerable_reason"]}),
-        ("Who", {"fields": ["channel", "known_people", "contact"]}),
+        ("Who", {"fields": ["channel", "known_people", "has_decoy", "contact"]}),
         ("Consent", {"fields": ["consent_text"]}),
         (
             "Pay and time",

@@ -324,6 +324,10 @@ class Judgement(models.Model):
     first_action_ms = models.PositiveIntegerField("first action by the browser (ms)", null=True)
     active_ms = models.PositiveIntegerField("active time by the browser (ms)", null=True)
     pastes = models.PositiveSmallIntegerField(null=True)
+    # Characters that came from a keyboard, where a text was asked for; and whether a question that
+    # no page shows was answered, where there was one.
+    typed = models.PositiveSmallIntegerField(null=True)
+    decoy = models.BooleanField(null=True)
 
     objects = JudgementQuerySet.as_manager()
 
@@ -358,11 +362,17 @@ class WorkSummary(models.Model):
     distinct = models.PositiveIntegerField(default=0)
     answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
     longest_ms = models.PositiveBigIntegerField(default=0)
-    pastes = models.PositiveIntegerField(default=0)
+    # By sign the evidence that answers are not a person's own, and what it rests on beside them.
+    signs = models.JSONField(default=dict)
+    signs_state = models.CharField(max_length=200, blank=True)
     is_flagged = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"summary of assignment {self.assignment_id}"
+
+    @property
+    def sign_names(self) -> str:
+        return " ".join(sorted(self.signs))
 
 
 class Comment(models.Model):

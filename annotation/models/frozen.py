@@ -49,6 +49,7 @@ class StudyRules:
     reveal_cap_s: int
     shuffle_by: str
     shuffle_options: bool
+    has_decoy: bool
 
 
 _RULES = tuple(field.name for field in fields(StudyRules))

@@ -179,6 +179,12 @@ class Study(models.Model):
         help_text="Where items have options of their own: each annotator sees them in another "
         "order. Else as in the file.",
     )
+    has_decoy = models.BooleanField(
+        "a question for programs",
+        default=False,
+        help_text="In the page's code, where neither eyes nor screen readers meet it: a program "
+        "that fills in every field answers it. The consent page says so.",
+    )
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

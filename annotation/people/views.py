@@ -20,8 +20,9 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.payments.ledger import due_of
 from annotation.payments.views import CorrectionForm
+from annotation.people.flags import labels
 from annotation.people.overview import overview
-from annotation.people.rows import NAMES, SORTS, Row, chosen, people_csv, row_of, rows
+from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
@@ -65,7 +66,7 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
         "everybody": len(everybody),
         "filters": filters,
         "states": [("working", "at work"), *Outcome.choices],
-        "flags": NAMES.items(),
+        "flags": labels().items(),
         "batches": study.batches.select_related("task", "training_set", "test_set", "pool"),
         "now": timezone.now(),
         "can_change": not study.is_closed,

@@ -128,6 +128,8 @@ COLUMNS = (
     open_column("first_action_ms", "Milliseconds to the first action, by the browser's account."),
     open_column("active_ms", "Active milliseconds, by the browser's account."),
     open_column("pastes", "How often something was pasted, by the browser's account."),
+    open_column("typed", "Characters typed where a text was asked for, by the browser's account."),
+    open_column("decoy", "Whether a question that only programs meet was answered, where asked."),
     open_column(
         "gold_version",
         "Version of the gold that was shown in training, and screened by.",

@@ -62,7 +62,7 @@ class Export:
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
     related = ("batch__training_set", "batch__test_set", "batch__check_set", "batch__pool")
-    people = ("annotator__channel", "exclusion", "batch__task", "batch__gold_version")
+    people = ("annotator__channel", "exclusion", "summary", "batch__task", "batch__gold_version")
     return _pieces(chosen.assignments(study).select_related(*people, *related))
 
 
@@ -159,6 +159,11 @@ _ASSIGNMENTS = (
     open_column("reveal_ms", "Milliseconds spent on right answers in training."),
     _same("resume_renewed_at"),
     open_column("order_seed", "Seed of the order in which this person sees the items."),
+    open_column(
+        "signs",
+        "Signs that the answers are a program's, when last looked at.",
+        "summary.sign_names",
+    ),
 )
 
 _PEOPLE = (

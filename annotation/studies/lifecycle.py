@@ -30,7 +30,7 @@ FROZEN_FIELDS = (
     "unanswerable_reason",
     *("lease_minutes", "expire_hours", "idle_after_s"),
     *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
-    *("shuffle_by", "shuffle_options", "seed"),
+    *("shuffle_by", "shuffle_options", "has_decoy", "seed"),
 )
 # So many items are named in a sentence.
 MOST_NAMED = 5

@@ -165,6 +165,7 @@ def in_short(study: Study, contents: Sequence[BatchContent]) -> list[str]:
     return [
         _how_long(time),
         _pay(study, time, rules.get(Outcome.COMPLETED)),
+        _("To tell people from programs, we keep times and what is pasted."),
         f"{stop} {_paid_then(study, rules.get(Outcome.WITHDRAWN))}",
         _early_end(study, contents, rules),
     ]
@@ -178,6 +179,7 @@ def in_detail(study: Study, contents: Sequence[BatchContent]) -> Facts:
         _("Pay limits"): _caps(study, contents, rules),
         **_marks(contents),
         _("Pauses"): _pausing(study, rules),
+        _("What is kept"): _kept(study),
     }
 
 
@@ -408,6 +410,18 @@ def _lost_places(study: Study, rules: dict[str, OutcomeRule], place: dict[str, s
     if after_taken == after_silent:
         return [f"{taken} {silent} {after_silent}"]
     return [f"{taken} {after_taken}", f"{silent} {after_silent}"]
+
+
+def _kept(study: Study) -> list[str]:
+    decoy = _("A question that only programs meet stands in the page's code; its answers are kept.")
+    return [
+        _(
+            "With each answer: when it was shown and sent, how long the page was in sight and in "
+            "use, how many characters were typed, and how often something was pasted."
+        ),
+        *([decoy] if study.has_decoy else []),
+        _("The researchers look at what seems odd. Nothing of it ends your part by itself."),
+    ]
 
 
 def _whole_minutes(seconds: int) -> int:

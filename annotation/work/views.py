@@ -35,7 +35,7 @@ from annotation.work.wording import time_text
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
 # Django's forms would take a sixth of a step's time.
 _LONGEST_MS = 2**31 - 1
-_MOST_PASTES = 2**15 - 1
+_MOST_COUNTED = 2**15 - 1
 
 
 def read_step(post: QueryDict) -> int:
@@ -50,8 +50,10 @@ def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
     task reads its own, and the browser's times. Raises BadInput with a sentence to show."""
     names = ("browser_ms", "first_action_ms", "active_ms")
     times = {name: _milliseconds(post.get(name, "")) for name in names}
-    pastes = _whole_number(post.get("pastes", ""))
-    times["pastes"] = None if pastes is None else min(pastes, _MOST_PASTES)
+    for name in ("pastes", "typed"):
+        count = _whole_number(post.get(name, ""))
+        times[name] = None if count is None else min(count, _MOST_COUNTED)
+    times["decoy"] = bool(post.get("assistant", "").strip()) if "assistant" in post else None
     return read_step(post), {name: post.get(name, "") for name in post}, times
 
 

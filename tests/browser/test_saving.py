@@ -187,6 +187,28 @@ def test_keeps_a_draft_of_what_was_typed(person: Person) -> None:
     assert [j.answer for j in Judgement.objects.order_by("step")] == [["Anna and Boris"], []]
 
 
+def test_counts_what_was_typed_and_not_what_was_pasted(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
+    person.types("Anna and Boris")
+    person.page.reload()
+    person.goes_on()
+    person.page.evaluate(
+        """() => {
+            const field = document.querySelector("[name=text]");
+            field.focus();
+            const data = new DataTransfer();
+            data.setData("text/plain", "Anna and Boris");
+            field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
+            field.value = "Anna and Boris";
+            field.dispatchEvent(
+                new InputEvent("input", { inputType: "insertFromPaste", bubbles: true }));
+        }"""
+    )
+    person.goes_on()
+    counted = Judgement.objects.order_by("step").values_list("typed", "pastes")
+    assert list(counted) == [(len("Anna and Boris"), 0), (0, 1)]
+
+
 def test_asks_for_a_typed_answer_before_it_sends(person: Person) -> None:
     person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
     person.page.locator("[name=text]").fill("  ")

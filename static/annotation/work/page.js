@@ -61,8 +61,9 @@
   function openStep() {
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
-    const fresh = { browser: 0, first: null, active: 0, pastes: 0, answer: null };
+    const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, answer: null };
     draft = form && (store.read(draftKey()) || fresh);
+    if (form?.querySelector(".item .typed")) draft.typed ??= 0;
     lastTick = lastAction = performance.now();
     restoring = true;
     if (draft?.answer) restoreAnswer(draft.answer);
@@ -157,6 +158,10 @@
   }
   page.addEventListener("paste", (event) => {
     if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
+  });
+  page.addEventListener("input", ({ target, inputType, data }) => {
+    const isByHand = /^insert(?!From)/.test(inputType || "") && form?.contains(target);
+    if (isByHand && draft.typed !== null) draft.typed += (data || "").length;
   });
   document.addEventListener("visibilitychange", tick);
   window.addEventListener("pagehide", () => {

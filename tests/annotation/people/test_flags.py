@@ -8,7 +8,8 @@ import pytest
 
 from annotation.benchmarks.audit import audit_task
 from annotation.models import Assignment, Batch, Submission, Task
-from annotation.people.rows import ENOUGH_ANSWERS, chosen, rows
+from annotation.people.flags import ENOUGH_ANSWERS
+from annotation.people.rows import chosen, rows
 from annotation.studies.lifecycle import start_study
 from annotation.work.commenting import add_comment
 from annotation.work.judging import begin, leave_reveal, submit_answer

@@ -8,7 +8,8 @@ from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 from annotation.work.views import read_sent_answer, read_step
 
-UNKNOWN = dict.fromkeys(("browser_ms", "first_action_ms", "active_ms", "pastes"))
+COLUMNS = ("browser_ms", "first_action_ms", "active_ms", "pastes", "typed", "decoy")
+UNKNOWN = dict.fromkeys(COLUMNS)
 
 
 def read(query: str) -> tuple[int, Form, BrowserTimes]:
@@ -18,7 +19,16 @@ def read(query: str) -> tuple[int, Form, BrowserTimes]:
 def test_reads_a_choice_and_its_times() -> None:
     step, fields, times = read("option=1&browser_ms=900&first_action_ms=200&active_ms=800")
     assert (step, fields["option"]) == (0, "1")
-    assert times == {"browser_ms": 900, "first_action_ms": 200, "active_ms": 800, "pastes": None}
+    told = {"browser_ms": 900, "first_action_ms": 200, "active_ms": 800}
+    assert times == UNKNOWN | told
+
+
+@pytest.mark.parametrize(("sent", "known"), [("", False), ("+", False), ("GPT", True)])
+def test_reads_whether_the_decoy_was_answered(sent: str, known: bool) -> None:
+    assert read(f"option=1&typed=40000&assistant={sent}")[2] == UNKNOWN | {
+        "typed": 2**15 - 1,
+        "decoy": known,
+    }
 
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])
