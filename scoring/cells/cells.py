@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
 from annotation.studies.screening import why_no_floor
-from scoring.cells.scope import Choices, TaskScoring
+from scoring.cells.scope import Choices, TaskScoring, with_signs
 from scoring.cells.vectors import (
     Floats,
     ScoredItems,
@@ -218,11 +218,13 @@ class CellReader(TaskScoring):
         self, study: Study, *, simulated: bool = False, task: Task | None = None
     ) -> list[Cell]:
         """A study's cells (or those of one task), over the annotators that count."""
-        everybody = self.everybody(study, simulated=simulated, task=task)
-        if self.choices.with_excluded:
-            return everybody
-        counted = (cell.without_excluded for cell in everybody)
-        return [cell for cell in counted if cell.members]
+        cells = self.everybody(study, simulated=simulated, task=task)
+        if not self.choices.with_excluded:
+            cells = [cell.without_excluded for cell in cells]
+        if self.choices.without_signs:
+            signed = with_signs([study])
+            cells = [cell.keeping([one.pk not in signed for one in cell.members]) for cell in cells]
+        return [cell for cell in cells if cell.members]
 
     def everybody(
         self, study: Study, *, simulated: bool = False, task: Task | None = None

@@ -24,10 +24,12 @@ from annotation.models import (
     Role,
     Study,
     Task,
+    WorkSummary,
 )
 from annotation.models.benchmark import names_of
 from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
+from annotation.people.summaries import refresh
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION
@@ -47,6 +49,8 @@ class Choices:
     shots: tuple[str, ...] = ()
     simulated: bool = False
     with_excluded: bool = False
+    # Without the people whose answers show signs that they are not their own.
+    without_signs: bool = False
     # Of a study: systems on its people's items and shot sets, or on all that they ran on.
     runs: str = "matched"
     # Only the items of one group, such as "error_type=OK"; and rows for every group of this name.
@@ -77,8 +81,10 @@ class Choices:
     @property
     def are_own(self) -> bool:
         """Whether gold, references and people are as a study freezes them."""
-        chosen = (self.references, self.gold_version, self.with_excluded, self.items)
-        return chosen == (None, None, False, "")
+        people = self.with_excluded, self.without_signs
+        return (self.references, self.gold_version, self.items, *people) == (
+            *(None, None, "", False, False),
+        )
 
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots
@@ -213,6 +219,7 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
         [
             asdict(choices),
             SCORER_VERSION,
+            sorted(with_signs(scope.studies)) if choices.without_signs else [],
             list(who.values_list("pk", "outcome", "exclusion__pk")),
             [_of_study(study) for study in scope.studies],
             [(one, str(at)) for one, at in runs.values_list("checksum", "completed_at")],
@@ -220,6 +227,15 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
             _of_tasks(scope.tasks, TaskScoring(choices)),
         ]
     )
+
+
+def with_signs(studies: Iterable[Study]) -> set[int]:
+    """The assignments whose answers show signs that they are not the person's own, as of now."""
+    for study in studies:
+        refresh(study)
+    people = Assignment.objects.of_people().filter(study__in=studies)
+    found = WorkSummary.objects.filter(assignment__in=people).exclude(signs={})
+    return set(found.values_list("pk", flat=True))
 
 
 def unscored_answers(scope: Scope, choices: Choices) -> int:

@@ -91,6 +91,7 @@ def _chosen(given: QueryDict) -> Choices:
             shots=tuple(given.getlist("shots")),
             simulated="simulated" in given,
             with_excluded="with_excluded" in given,
+            without_signs="without_signs" in given,
             runs=given.get("runs") or "matched",
             items=given.get("items", ""),
             by=given.get("by", ""),

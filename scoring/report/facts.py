@@ -41,6 +41,7 @@ from scoring.cells.scope import Choices
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.report.results import Results
+from scoring.report.signs import Signs
 from scoring.report.words import CLOSED, OUTCOMES, between, span
 
 NORMALISED = {
@@ -488,6 +489,7 @@ class Facts:
             study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")
         )
         self.results = Results(study, simulated=self.is_rehearsal, with_agreement=with_agreement)
+        self.signs = Signs(study, self.results)
 
     @cached_property
     def moved_by_gold(self) -> list[str]:

@@ -27,7 +27,7 @@ REHEARSAL = " (rehearsal with simulated annotators)"
 # Each a part of methods.txt; those without a sentence are left out.
 WRITTEN = (
     *("Summary", "Design", "Procedure", "Screening", "Recruitment", "Exclusions", PAY, "Scoring"),
-    *("Systems and margin", "Uncertainty", "Agreement", "Tests"),
+    *("Systems and margin", "Uncertainty", "Agreement", "Tests", "Signs of programs"),
 )
 TABLES = {"Uncertainty": results_table, "Agreement": agreement_table, "Tests": tests_table}
 
@@ -65,6 +65,7 @@ def methods(facts: Facts) -> list[Section]:
 
 def _table(title: str, facts: Facts) -> Table | None:
     table = TABLES[title](facts.results) if title in TABLES else None
+    table = facts.signs.table if title == "Signs of programs" else table
     return table if table and table.lines else None
 
 

@@ -72,10 +72,16 @@ class Results:
     """with_agreement: computed where it is not kept, as the analysis computes it."""
 
     def __init__(
-        self, study: Study, *, simulated: bool = False, with_agreement: bool = False
+        self,
+        study: Study,
+        *,
+        simulated: bool = False,
+        with_agreement: bool = False,
+        without_signs: bool = False,
     ) -> None:
         self._study = study
-        scope, choices = Scope(study.benchmark, study), Choices(simulated=simulated)
+        scope = Scope(study.benchmark, study)
+        choices = Choices(simulated=simulated, without_signs=without_signs)
         reader = CellReader(choices)
         # Where the figures are from.
         self.comparison = table = compare(scope, choices, reader)

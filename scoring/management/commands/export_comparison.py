@@ -15,7 +15,7 @@ from scoring.tables import documents
 # Fields of the choices, besides the shots.
 CHOSEN = (
     *("references", "estimand", "shot_sets", "simulated", "with_excluded", "runs"),
-    *("gold_version", "items", "by"),
+    *("without_signs", "gold_version", "items", "by"),
 )
 
 

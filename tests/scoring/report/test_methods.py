@@ -18,7 +18,9 @@ from annotation.models import (
     Outcome,
     Study,
     Task,
+    WorkSummary,
 )
+from annotation.people.rows import rows
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.studies.people import exclude, lift_exclusion
@@ -114,6 +116,7 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Systems and margin",
         "Uncertainty",
         "Tests",
+        "Signs of programs",
         "Data and their terms",
         "Consent text",
         "Instructions shown to annotators",
@@ -599,3 +602,24 @@ def test_warns_of_no_gold_that_the_study_does_not_use() -> None:
     found = {"code": "gold_not_in_context", "severity": "warning", "message": "Gold: 3 of 9."}
     Task.objects.update(audit=[found])
     assert "Gold" not in text_of(study, "Data and their terms")
+
+
+def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    measured.run(batch.task, wrong=2)
+    none = sections_of(batch.study)["Signs of programs"]
+    assert none.paragraphs[0].startswith("No counted assignment shows one of the signs")
+    assert none.table is None
+    first = batch.assignments.earliest("pk")
+    rows(batch.study)
+    WorkSummary.objects.filter(assignment=first).update(signs={"paste": "pasted 2 times"})
+    told = sections_of(batch.study)["Signs of programs"]
+    assert told.paragraphs[0] == (
+        "The answers of 1 of 5 counted assignments show signs that they may be a program's: "
+        "pasted (1). Nobody was excluded for such a sign alone."
+    )
+    assert told.table is not None
+    [line] = told.table.lines
+    assert (line.cells["n"], line.cells["n_without"]) == (5, 4)
+    # The one who shows them had everything right.
+    assert (line.cells["difference"], line.cells["without"]) == pytest.approx((0, -25 / 3))

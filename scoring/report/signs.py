@@ -1,0 +1,69 @@
+"""What a report tells of signs that answers are a program's: whose, which, and what the differences
+are without them. They exclude nobody."""
+
+from collections import Counter
+
+from annotation.models import Assignment, Study
+from annotation.people.signs import labels
+from scoring.cells.scope import with_signs
+from scoring.comparison.answer import name_of
+from scoring.comparison.comparison import block_of
+from scoring.report.results import INTERVAL, TASK, Results
+from scoring.report.words import from_to
+from scoring.tables.table import Column, Table, Value, lines_of, words
+from scoring.tests.differences import Difference
+from scoring.tests.outcomes import verdict_in_words
+
+COLUMNS = (
+    TASK,
+    words("shots", "Shots"),
+    words("against", "Against"),
+    Column("n", "n"),
+    Column("difference", "Difference", digits=1),
+    words("verdict", "Verdict"),
+    Column("n_without", "n without"),
+    Column("without", "Difference without", digits=1),
+    words("interval", INTERVAL),
+    words("verdict_without", "Verdict without"),
+)
+
+
+class Signs:
+    """Of the people whose answers count."""
+
+    def __init__(self, study: Study, results: Results) -> None:
+        self._study, self._results = study, results
+        counted = Assignment.objects.counted().filter(pk__in=with_signs([study]))
+        people = list(counted.select_related("summary"))
+        self.people, names = len(people), labels()
+        found = Counter(names[name] for one in people for name in one.summary.signs)
+        self.kinds = [f"{name} ({count})" for name, count in found.most_common()]
+
+    @property
+    def table(self) -> Table:
+        """Every difference as it is, and without the people who show signs."""
+        without = Results(self._study, without_signs=True) if self.people else None
+        found = {_whose(test): test for test in _tests(without)} if without else {}
+        records = (_record(test, found.get(_whose(test))) for test in _tests(self._results))
+        title = "Differences in points of S1, and without the people whose answers show signs."
+        return Table("signs", title, "", COLUMNS, lines_of(records if found else ()), is_short=True)
+
+
+def _tests(results: Results) -> list[Difference]:
+    return [*results.average_tests, *results.tests]
+
+
+def _whose(test: Difference) -> tuple[object, ...]:
+    return test.task, test.pool, test.shots, name_of(test), block_of(test)
+
+
+def _record(test: Difference, without: Difference | None) -> dict[str, Value]:
+    return {
+        **{name: getattr(test, name) for name in ("task", "shots", "n", "difference")},
+        "against": name_of(test),
+        "verdict": verdict_in_words(test),
+        "n_without": without.n if without else 0,
+        "without": without.difference if without else None,
+        "interval": from_to(without.low, without.high) if without else "",
+        "verdict_without": verdict_in_words(without) if without else "",
+    }
