@@ -198,7 +198,8 @@ def test_counts_what_was_typed_and_not_what_was_pasted(person: Person) -> None:
             field.focus();
             const data = new DataTransfer();
             data.setData("text/plain", "Anna and Boris");
-            field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
+            const pasted = { clipboardData: data, bubbles: true };
+            field.dispatchEvent(new ClipboardEvent("paste", pasted));
             field.value = "Anna and Boris";
             field.dispatchEvent(
                 new InputEvent("input", { inputType: "insertFromPaste", bubbles: true }));
