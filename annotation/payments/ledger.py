@@ -136,12 +136,17 @@ def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
     assignments = ended_assignments(study)
     if among is not None:
         assignments = assignments.filter(pk__in=list(among))
+    return dues_of(study, assignments)
+
+
+def dues_of(study: Study, ended: Iterable[Assignment]) -> list[Due]:
+    """Of people who have been read, with the state of their submissions."""
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
     lines = PaymentLine.objects.filter(assignment__study=study).order_by()
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    return [Due(assignment, rules, ledger) for assignment in assignments]
+    return [Due(assignment, rules, ledger) for assignment in ended]
 
 
 def due_of(assignment: Assignment) -> Due | None:

@@ -12,12 +12,14 @@ from typing import Any
 from django.db.models import Count
 from django.utils.text import Truncator
 
-from annotation.models import Comment, Item, Outcome, Study
+from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
+from annotation.payments.ledger import dues_of
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.finishing import CENT, earned
+from annotation.work.joining import join_answers
 
 WINDOW = timedelta(minutes=5)
 # Fewer may be friends who were sent the link together.
@@ -53,7 +55,7 @@ LONGEST_BEGINNING = 40
 # More marks than this in one cell are told by numbers alone.
 MOST_MARKS = 40
 
-# People of a task and number of shots: wanted, finished, working, screened_out and lost.
+# People of a task and number of shots: wanted, finished, working, screened_out, lost, excluded.
 Cell = Counter[str]
 
 
@@ -71,6 +73,7 @@ def overview(
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
+    ended = [row.assignment for row in people if not row.is_at_work]
     so_far, expected = _cost(study, people, figures, total)
     return {
         "shots": shots,
@@ -90,6 +93,8 @@ def overview(
         "flagged": len(flagged),
         "problems": _problems(study),
         "burst": _burst(study, people, at),
+        "late": _late(study, total["wanted"]),
+        "bonuses": sum(due.open > 0 for due in dues_of(study, ended)),
     }
 
 
@@ -98,6 +103,7 @@ def _cell(row: BatchFigures) -> Cell:
         wanted=row.wanted,
         finished=row.kept,
         working=row.taken - row.kept,
+        excluded=row.excluded,
         screened_out=row.outcomes[Outcome.SCREENED_OUT],
         lost=sum(row.outcomes[outcome] for outcome in LOST),
     )
@@ -108,8 +114,7 @@ def _told(cell: Cell) -> tuple[str, str]:
     words = [f"{cell['finished']} of {cell['wanted']} finished", f"{cell['working']} at work"]
     if cell["screened_out"]:
         words.append(f"{cell['screened_out']} screened out")
-    if cell["lost"]:
-        words.append(f"{cell['lost']} lost")
+    words += [f"{cell[what]} {what}" for what in ("lost", "excluded") if cell[what]]
     free = cell["wanted"] - cell["finished"] - cell["working"]
     places = "●" * cell["finished"] + "◐" * cell["working"] + "○" * free
     marks = f"{places} {'✕' * cell['screened_out']}".strip()
@@ -158,6 +163,12 @@ def _burst(study: Study, people: Iterable[Row], at: datetime) -> dict[str, Any] 
         return None
     joins = [row.assignment.consented_at for row in people if row.assignment.consented_at]
     return burst_of(joins, since=study.started_at, until=study.closed_at or at)
+
+
+def _late(study: Study, wanted: int) -> int:
+    """How many consented when all places were taken, where they are as many as the places."""
+    late = join_answers(study)[JoinAnswer.FULL]
+    return late if late >= max(wanted, ENOUGH_JOINS) else 0
 
 
 def _problems(study: Study) -> list[tuple[int, str, int]]:

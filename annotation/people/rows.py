@@ -57,10 +57,6 @@ class Row:
         return any(flag.name != "problems" for flag in self.flags)
 
     @property
-    def is_below_rule(self) -> bool:
-        return any(flag.name == "rule" for flag in self.flags)
-
-    @property
     def batch(self) -> str:
         return str(self.assignment.batch)
 

@@ -40,14 +40,12 @@ _read = study_page(*READ, right=Right.PEOPLE, permission=VIEW)
 @study_page(*READ, right=Right.TABLES)
 def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
-    below_rule = [row.assignment for row in everybody if row.is_below_rule]
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
-    figures = StudyFigures(study, [row.assignment for row in everybody], below_rule, at=now)
+    figures = StudyFigures(study, [row.assignment for row in everybody], at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),
         "overview": overview(study, everybody, figures, at=now),
         "figures": figures,
-        "outcomes": Outcome.choices,
         "now": now,
         # For whoever sets up the study, where it takes people by it.
         "links": join_links(request, study) if hands_out else [],

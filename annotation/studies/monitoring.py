@@ -1,10 +1,10 @@
 """How studies are going: of one study the figures of each batch, for the pages that watch it; of
 every study how far it is, what it cost and what to do next, for the front page. In a fixed number
-of queries; simulated annotators are counted separately and enter no other figure."""
+of queries; simulated annotators enter no figure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from statistics import median
 from typing import Any
@@ -18,7 +18,6 @@ from annotation.models import (
     Batch,
     Comment,
     JoinAnswer,
-    JoinCount,
     Membership,
     Outcome,
     Place,
@@ -27,56 +26,24 @@ from annotation.models import (
 )
 from annotation.models.texts import counted
 from annotation.work.finishing import CENT, elapsed_hours
-from annotation.work.joining import hour_of
 from annotation.work.qualifying import screen
 
 
 class BatchFigures:
-    """Of a batch's people, of whether each taken place is kept, and of simulated annotators."""
+    """Of a batch's people, and of whether each taken place is kept."""
 
-    def __init__(
-        self,
-        batch: Batch,
-        people: Sequence[Assignment],
-        places: Sequence[bool],
-        flagged: Sequence[Assignment],
-        simulated: int,
-    ) -> None:
-        counts = Counter(assignment.outcome for assignment in people)
-        completed = [
-            (a.amount or Decimal(0), elapsed_hours(a))
-            for a in people
-            if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0
-        ]
-        hourly = [(amount / Decimal(hours)).quantize(CENT) for amount, hours in completed]
-        minutes = [60 * hours for _amount, hours in completed]
-        self.batch, self.wanted, self.simulated = batch, batch.wanted, simulated
-        self.taken, self.kept, self.working = len(places), sum(places), counts[""]
-        # In the order of Outcome, zeros included.
-        self.outcomes = {outcome: counts[outcome] for outcome in Outcome.values}
-        self.excluded = sum(assignment.is_excluded for assignment in people)
-        # From consent to the end, of completed work; and what it paid per hour of that time.
-        self.median_minutes = median(minutes) if completed else None
-        self.hourly_pay = median(hourly).quantize(CENT) if completed else None
-        # Passed, but the rule would drop them given those who have finished since.
-        self.flagged = tuple(flagged)
-
-
-# What became of the consent page in one hour, by people; a flood is seen here.
-Joins = dict[str, Any]
+    def __init__(self, batch: Batch, people: Iterable[Assignment], places: Sequence[bool]) -> None:
+        everybody = list(people)
+        self.batch, self.wanted = batch, batch.wanted
+        self.taken, self.kept = len(places), sum(places)
+        self.outcomes = Counter(assignment.outcome for assignment in everybody)
+        self.excluded = sum(assignment.is_excluded for assignment in everybody)
 
 
 class StudyFigures:
-    """Of people that have been read already, maybe thousands; flagged: whom the rule drops now."""
+    """Of people that have been read already, maybe thousands."""
 
-    def __init__(
-        self,
-        study: Study,
-        people: Sequence[Assignment],
-        flagged: Sequence[Assignment],
-        *,
-        at: datetime,
-    ) -> None:
+    def __init__(self, study: Study, people: Sequence[Assignment], *, at: datetime) -> None:
         by_batch: dict[int, list[Assignment]] = defaultdict(list)
         for assignment in people:
             by_batch[assignment.batch_id].append(assignment)
@@ -84,51 +51,29 @@ class StudyFigures:
         taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
         for batch_id, kept in taken.values_list("batch_id", "kept"):
             places[batch_id].append(kept)
-        simulated, declined = _others(study)
         self.batches = [
-            BatchFigures(
-                batch,
-                by_batch[batch.pk],
-                places[batch.pk],
-                [one for one in flagged if one.batch_id == batch.pk],
-                simulated[batch.pk],
-            )
-            for batch in _batches(study)
+            BatchFigures(batch, by_batch[batch.pk], places[batch.pk]) for batch in _batches(study)
         ]
         self.wanted, self.taken, self.kept = (
             sum(getattr(one, name) for one in self.batches) for name in ("wanted", "taken", "kept")
         )
-        self.flagged = [assignment for one in self.batches for assignment in one.flagged]
-        answered = list(study.join_counts.all())
-        counts = Counter[str]({JoinAnswer.DECLINED: declined})
-        for row in answered:
-            counts[row.answer] += row.count
-        self.declined, self.found_full = counts[JoinAnswer.DECLINED], counts[JoinAnswer.FULL]
-        # The last day's hours in which anybody came, the latest first.
-        self.joins = tuple(_joins(people, answered, since=at - timedelta(days=1)))
+        # From consent to the end, of completed work; and what it paid an hour of that time.
+        completed = [
+            (a.amount or Decimal(0), hours)
+            for a in people
+            if a.outcome == Outcome.COMPLETED and (hours := elapsed_hours(a)) > 0
+        ]
+        hourly = [amount / Decimal(hours) for amount, hours in completed]
+        self.median_minutes = median(60 * hours for _, hours in completed) if completed else None
+        self.hourly_pay = median(hourly).quantize(CENT) if completed else None
 
 
 def study_figures(study: Study, *, at: datetime) -> StudyFigures:
-    people = list(people_of(study, "exclusion"))
-    return StudyFigures(study, people, flagged_by_rule(study, people), at=at)
+    return StudyFigures(study, list(people_of(study, "exclusion")), at=at)
 
 
 def _batches(study: Study) -> Iterable[Batch]:
     return study.batches.select_related("task__benchmark", "training_set", "test_set", "pool")
-
-
-def _joins(
-    everybody: Iterable[Assignment], answered: Iterable[JoinCount], *, since: datetime
-) -> Iterator[Joins]:
-    counts: dict[tuple[datetime, str], int] = defaultdict(int)
-    for assignment in everybody:
-        if assignment.consented_at:
-            counts[hour_of(assignment.consented_at), ""] += 1
-    for row in answered:
-        counts[row.hour, row.answer] = row.count
-    for hour in sorted({hour for hour, _ in counts if hour >= hour_of(since)}, reverse=True):
-        answers = {"consented": "", "declined": JoinAnswer.DECLINED, "full": JoinAnswer.FULL}
-        yield {"hour": hour, **{name: counts[hour, answer] for name, answer in answers.items()}}
 
 
 def people_of(study: Study, *related: str) -> Iterator[Assignment]:
@@ -138,19 +83,6 @@ def people_of(study: Study, *related: str) -> Iterator[Assignment]:
     for assignment in people.select_related("annotator__channel", *related).order_by("id"):
         assignment.study, assignment.batch = study, batches[assignment.batch_id]
         yield assignment
-
-
-def _others(study: Study) -> tuple[Counter[int], int]:
-    """How many simulated annotators each batch has, and how many people declined once let in."""
-    simulated, declined = Counter[int](), 0
-    everybody = Assignment.objects.filter(study=study).order_by()
-    groups = everybody.values_list("batch", "outcome", "annotator__channel__is_simulated")
-    for batch_id, outcome, is_simulated, count in groups.annotate(Count("pk")):
-        if is_simulated:
-            simulated[batch_id] += count
-        elif outcome == JoinAnswer.DECLINED:
-            declined += count
-    return simulated, declined
 
 
 def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> list[Assignment]:

@@ -14,15 +14,15 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment, Batch, ChangeAction, Example, Outcome, Place
+from annotation.models import Assignment, Batch, ChangeAction, Example, JoinAnswer, Outcome, Place
 from annotation.payments.ledger import COLUMNS, approve
-from annotation.people.overview import overview
+from annotation.people.overview import ENOUGH_JOINS, overview
 from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
 from annotation.studies.monitoring import study_figures
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
-from annotation.work.joining import Full
+from annotation.work.joining import Full, count_answer
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +99,20 @@ def test_tells_of_many_joins_within_minutes_by_an_open_link(
         make.joined(batch, at=make.NOON + timedelta(hours=2, seconds=second))
     page = read(researcher, "watch", batch)
     assert ("12 of 12 people joined within 5 minutes" in page) is is_told
+
+
+def test_says_in_a_line_each_what_waits(researcher: Client) -> None:
+    batch = make.running_batch(wanted=2)
+    for _ in range(2):
+        make.worked_through(batch)
+    page = read(researcher, "watch", batch)
+    assert "2 bonuses wait" in page
+    assert "came when all places were taken" not in page
+    for _ in range(ENOUGH_JOINS):
+        count_answer(batch.study, JoinAnswer.FULL, at=make.NOON)
+    assert "10 people came when all places were taken" in read(researcher, "watch", batch)
+    viewer = read(signed_in(batch, "viewer"), "watch", batch)
+    assert "bonus" not in viewer
 
 
 def test_says_what_it_costs_and_when_it_is_full(batch: Batch) -> None:

@@ -17,7 +17,7 @@ from annotation.models import (
     Study,
 )
 from annotation.studies.lifecycle import start_study
-from annotation.studies.monitoring import study_figures
+from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.places import open_places
 from annotation.work.qualifying import others_scores, screen
 from tests import make
@@ -117,7 +117,7 @@ def test_throws_nobody_out_who_would_be_dropped_later() -> None:
     make.worked_through(batch)
     make.worked_through(batch)
     assert Assignment.objects.get(pk=early.pk).outcome == Outcome.COMPLETED
-    assert study_figures(batch.study, at=make.NOON).flagged == [early]
+    assert flagged_by_rule(batch.study, list(people_of(batch.study))) == [early]
 
 
 def test_flags_nobody_who_is_in_training_or_was_screened_out() -> None:
@@ -127,7 +127,7 @@ def test_flags_nobody_who_is_in_training_or_was_screened_out() -> None:
     make.worked_through(batch)
     make.worked_through(batch)
     assert Assignment.objects.filter(outcome=Outcome.SCREENED_OUT).count() == 1
-    assert study_figures(batch.study, at=make.NOON).flagged == []
+    assert flagged_by_rule(batch.study, list(people_of(batch.study))) == []
 
 
 @pytest.mark.parametrize(
