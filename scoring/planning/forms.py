@@ -20,7 +20,7 @@ from scoring.core.power import Contrast
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
 from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 
-BUDGET, WIDTH = "budget", "width"
+DIFFERENCE, BUDGET, WIDTH = "difference", "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
 # Beyond these nobody plans, and the formulas would take long or overflow.
 MOST_SHOTS = 10_000
@@ -132,7 +132,7 @@ SPREAD = {
 CONTRAST = {
     "difference": Slider(
         "A difference to show",
-        5,
+        10,
         (-30, 30),
         (-99, 99),
         0.5,
@@ -169,22 +169,25 @@ CONTRAST = {
         help_text="The correlation of how hard the items are; 1: the same items.",
     ),
 }
-# As the page shows them, and whether a group is open at first.
 GROUPS = {
-    "Aim": (AIM, True),
-    "Pay and places": (MONEY, False),
-    "Time": (TIMES, False),
-    "In parts": (IN_PARTS, False),
-    "How people score": (SPREAD, False),
-    "Compared with a system": (CONTRAST, False),
+    "Budget or width": AIM,
+    "Pay and places": MONEY,
+    "Time": TIMES,
+    "In parts": IN_PARTS,
+    "How people score": SPREAD,
+    "Compared with a system": CONTRAST,
 }
 
 
 class PlanForm(forms.Form):
     aim = forms.ChoiceField(
         label="Plan for",
-        choices=[(BUDGET, "a budget"), (WIDTH, "a width of the interval")],
-        initial=BUDGET,
+        choices=[
+            (DIFFERENCE, "the difference"),
+            (BUDGET, "a budget"),
+            (WIDTH, "a width of the interval"),
+        ],
+        initial=DIFFERENCE,
     )
     currency = forms.RegexField(
         label="Currency",
@@ -202,18 +205,21 @@ class PlanForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for sliders, _ in GROUPS.values():
+        for sliders in GROUPS.values():
             self.fields |= {name: slider.field() for name, slider in sliders.items()}
 
     @classmethod
     def from_query(cls, query: Any) -> "PlanForm":
-        """Bound, with defaults for whatever the address does not say."""
+        """Bound, with defaults for whatever the address does not say; who gives a budget or a width
+        plans for it."""
         empty = cls()
         usual = {
             name: "" if field.initial is None else field.initial
             for name, field in empty.fields.items()
         }
-        return cls({**usual, **{name: query[name] for name in usual if query.get(name)}})
+        given = {name: query[name] for name in usual if query.get(name)}
+        aimed = [{"aim": aim} for aim in (BUDGET, WIDTH) if aim in given]
+        return cls({**usual, **dict(*aimed[:1]), **given})
 
     def clean_currency(self) -> str:
         return str(self.cleaned_data["currency"]).upper()
@@ -254,7 +260,7 @@ class PlanForm(forms.Form):
     def wanted(self) -> dict[str, Any]:
         if self.cleaned_data["aim"] == WIDTH:
             return {"width": self.cleaned_data["width"] / 100}
-        return {"budget": self.cleaned_data["budget"]}
+        return {"budget": self.cleaned_data["budget"]} if self.cleaned_data["aim"] == BUDGET else {}
 
     def contrast(self) -> Contrast | None:
         given = {name: self.cleaned_data[name] for name in CONTRAST}
@@ -265,9 +271,9 @@ class PlanForm(forms.Form):
 
     def groups(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, Slider]], bool]]:
         """The fields with sliders as the page shows them, and whether their group is open."""
-        for title, (sliders, is_open) in GROUPS.items():
+        for title, sliders in GROUPS.items():
             fields = [(self[name], slider) for name, slider in sliders.items()]
-            yield title, fields, is_open or bool(self.errors.keys() & sliders)
+            yield title, fields, bool(self.errors.keys() & sliders)
 
 
 class TaskField(forms.ModelChoiceField[Task]):
@@ -282,14 +288,21 @@ class StartForm(forms.Form):
         label="Task",
         queryset=Task.objects.none(),
         required=False,
-        empty_label="none: as the fields below say",
+        empty_label="another one, as “More” says",
     )
-    pilot = forms.ChoiceField(label="Pilot study", required=False)
+    difference = forms.FloatField(
+        label="Which difference to a system matters, in points?",
+        min_value=CONTRAST["difference"].limits[0],
+        max_value=CONTRAST["difference"].limits[1],
+        initial=CONTRAST["difference"].initial,
+        required=False,
+    )
+    pilot = forms.ChoiceField(label="How do people score?", required=False)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         # The study's form has a task too.
         super().__init__(*args, **{"auto_id": "start_%s", **kwargs})
-        has_tasks = _offer_tasks(self.fields["task"], user)
+        _offer_tasks(self.fields["task"], user)
         own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
         rows = own.counted().of_people().order_by("-study__created_at")
         of_batch = ("batch__task", "batch__training_set__shots", "batch__pool__name")
@@ -306,8 +319,7 @@ class StartForm(forms.Form):
         ]
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "none: as the fields below say"), *pilots]
-        self.has_any = has_tasks or bool(pilots)
+        field.choices = [("", "a typical crowd, or as “More” says"), *pilots]
 
     def values(self) -> tuple[dict[str, str], Pilot | None]:
         """The planner's fields as the task and the pilot say; the pilot knows the times and how
@@ -324,13 +336,11 @@ class StartForm(forms.Form):
         return {**of_pilot, **of_task}, pilot
 
 
-def _offer_tasks(field: forms.Field, user: User) -> bool:
-    """Whether there are any. A study shows the gold of what it trains with: it takes somebody who
-    may see it."""
+def _offer_tasks(field: forms.Field, user: User) -> None:
+    """A study shows the gold of what it trains with: it takes somebody who may see it."""
     assert isinstance(field, TaskField)
     mine = Task.objects.filter(benchmark__in=rights.benchmarks_with_gold(user).values("pk"))
     field.queryset = mine.select_related("benchmark").order_by("benchmark__name", "slug")
-    return field.queryset.exists()
 
 
 class DraftForm(forms.Form):

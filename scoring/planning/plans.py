@@ -37,6 +37,11 @@ LEVEL = 0.95
 MOST_VARIANCE = 0.25
 # A simulation holds all answers of many such cells in memory.
 MOST_SIMULATED = 50_000
+NO_POWER = "A difference within the margin is neither ahead nor behind: it has no power."
+NO_MODEL = (
+    "The chance to show the difference is not known: no right or wrong answers of people and a "
+    "system score and vary as is assumed."
+)
 # With a smaller chance to show its difference a study is hardly worth its money.
 ENOUGH = 0.8
 
@@ -199,7 +204,7 @@ class Plan:
     """Each of its parts is worked out once, when it is first read."""
 
     assumptions: Assumptions
-    # One of the two, as it was asked for.
+    # One of the two, as it was asked for; with neither the difference is to be shown.
     budget: float | None
     width: float | None
     contrast: Contrast | None
@@ -244,10 +249,16 @@ class Plan:
     def strong_enough(self) -> PeopleDesign | None:
         """The cheapest design that shows the difference four times out of five, on more items where
         these do not do; None where the recommended one does, or none is known."""
-        if self.chance is None or self.chance >= ENOUGH:
+        if self.recommended and (self.chance is None or self.chance >= ENOUGH):
+            return None
+        if self.recommended is None and not self.is_for_difference:
             return None
         more = replace(self.assumptions, max_items=MOST_ITEMS)
         return self._strong_enough(self.assumptions) or self._strong_enough(more)
+
+    @property
+    def is_for_difference(self) -> bool:
+        return self.budget is None and self.width is None
 
     def _strong_enough(self, assumptions: Assumptions) -> PeopleDesign | None:
         wanted = ENOUGH
@@ -308,11 +319,16 @@ class Plan:
     def _designs(self) -> list[PeopleDesign]:
         if self.budget is not None:
             return designs_within(self.assumptions, self.budget)
-        return designs_of_width(self.assumptions, self.width or 0)
+        if self.width is not None:
+            return designs_of_width(self.assumptions, self.width)
+        return self._of_power(ENOUGH, self.assumptions)
 
     @cached_property
     def _best(self) -> PeopleDesign | None:
         """The first of the most promising that is not known to fail the check by simulation."""
+        if self.is_for_difference:
+            strong = self._strong_enough(self.assumptions)
+            return strong and self._checked(strong)
         # Where a difference is to be shown, of the designs that allow to say so, if there are any.
         allowed = [design for design in self._designs if not design.has_too_few]
         left = list(allowed if self.contrast and allowed else self._designs)
@@ -369,13 +385,14 @@ def make_plan(
     seed: int = 0,
     most_simulated: int = MOST_SIMULATED,
 ) -> Plan:
-    """The designs that a budget buys, or that reach a wanted width (in [0, 1]).
+    """The designs that a budget buys, that reach a wanted width (in [0, 1]), or, with neither, that
+    show the difference four times out of five.
 
     Widths are of the interval that the table will show. With a budget the cheapest within a tenth
     of the narrowest is recommended, with a width the cheapest; where a difference is to be shown,
     of those that allow a claim. Its simulated interval holds the truth as often as `min_coverage`
     says; without it, or beyond `most_simulated` scores, the formula decides. Raises BadInput."""
-    if (budget is None) == (width is None):
+    if budget is not None and width is not None:
         raise BadInput("Give either a budget or a width for the interval.")
     if assumptions.viewers:
         if budget is None:
@@ -383,12 +400,23 @@ def make_plan(
         # Neither is worked out for parts.
         contrast = min_coverage = None
     plan = Plan(assumptions, budget, width, contrast, min_coverage, seed, most_simulated)
+    if plan.is_for_difference:
+        _check_difference(plan)
     try:
         # What cannot be planned shows here.
         _ = plan.frontier, plan.recommended, plan.three, plan.curve, plan.strong_enough
     except ValueError as error:
         raise BadInput(f"This cannot be planned: {error}") from error
     return plan
+
+
+def _check_difference(plan: Plan) -> None:
+    if plan.contrast is None:
+        raise BadInput("Give a budget, a width for the interval, or a difference to show.")
+    if abs(plan.contrast.difference) <= plan.contrast.margin:
+        raise BadInput(NO_POWER)
+    if plan.model is None:
+        raise BadInput(NO_MODEL)
 
 
 def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:
@@ -414,6 +442,8 @@ def _notes(plan: Plan) -> Iterator[str]:
         )
     if not plan.frontier and a.viewers:
         yield f"This budget pays for no layout of {a.viewers} people an item."
+    elif plan.is_for_difference and best is None:
+        yield _what_it_takes(plan)
     elif not plan.frontier:
         cost = a.costs.of(a.least_annotators, a.least_items)
         yield (
@@ -427,12 +457,9 @@ def _notes(plan: Plan) -> Iterator[str]:
     if plan.chance is not None and plan.chance < ENOUGH:
         yield f"Too weak to be worth its money. {_what_it_takes(plan)}"
     elif plan.contrast and plan.model is None:
-        yield (
-            "The chance to show the difference is not known: no right or wrong answers of people "
-            "and a system score and vary as is assumed."
-        )
+        yield NO_MODEL
     elif plan.contrast and plan.chance is None:
-        yield "A difference within the margin is neither ahead nor behind: it has no power."
+        yield NO_POWER
     if plan.chance is not None and not a.is_right_or_wrong:
         yield "The chances are those of right or wrong answers, which vary otherwise than assumed."
     if best.has_too_few:

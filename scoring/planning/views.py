@@ -19,7 +19,7 @@ from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.drafting import draft_study, expect_seconds
 from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
-from scoring.planning.forms import DraftForm, PlanForm, StartForm
+from scoring.planning.forms import DIFFERENCE, DraftForm, PlanForm, StartForm
 from scoring.planning.plans import Plan, make_plan
 from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
@@ -36,9 +36,10 @@ def plan(request: ResearcherRequest) -> HttpResponse:
         return _started(request)
     form = PlanForm.from_query(request.GET)
     task, pilot = request.GET.get("task"), request.GET.get("from")
+    asked = {"task": task, "pilot": pilot, "difference": form["difference"].value()}
     context: dict[str, Any] = {
         "form": form,
-        "start": StartForm(user=request.user, initial={"task": task, "pilot": pilot}),
+        "start": StartForm(user=request.user, initial=asked),
         "draft": DraftForm(user=request.user, initial={"task": task}),
         **_result(form),
     }
@@ -139,12 +140,14 @@ def _started(request: ResearcherRequest) -> HttpResponse:
             messages.error(request, str(refusal))
         else:
             given |= values
+            if request.GET.get("difference"):
+                given |= {"aim": DIFFERENCE, "difference": request.GET["difference"]}
             if pilot:
                 given["from"] = request.GET["pilot"]
                 taken = f"These values are from {pilot.says}."
                 messages.success(request, " ".join([taken, *pilot.notes]))
     else:
-        messages.error(request, "Choose a task and a pilot from the lists.")
+        messages.error(request, "Choose a task and a pilot from the lists; a difference in points.")
     return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
 
 

@@ -16,7 +16,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def planner(researcher: Page, live_server: LiveServer) -> Page:
     researcher.goto(f"{live_server.url}/plan/")
+    opens_more(researcher)
     return researcher
+
+
+def opens_more(page: Page) -> None:
+    page.locator(".plan-more > summary").click()
+    page.get_by_text("Budget or width").click()
 
 
 def slide(page: Page, name: str, value: int) -> None:
@@ -48,7 +54,7 @@ def test_moves_the_slider_with_its_number(planner: Page) -> None:
 def test_shows_the_designs_without_scrolling_sideways(planner: Page) -> None:
     width, height = LAPTOP
     planner.set_viewport_size({"width": width, "height": height})
-    planner.goto(f"{planner.url}?difference=5&comparisons=4")
+    planner.goto(f"{planner.url}?difference=10&comparisons=4")
     designs = planner.locator(".plan-result .scroll").first
     assert designs.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     coverage = designs.locator("dt", has_text="Coverage").first
@@ -60,7 +66,7 @@ def test_shows_the_designs_without_scrolling_sideways(planner: Page) -> None:
 def test_takes_a_typical_value(planner: Page) -> None:
     best = planner.locator(".plan-best")
     before = best.inner_text()
-    planner.get_by_text("How people score").click()
+    planner.get_by_text("How people score", exact=True).click()
     planner.get_by_role("button", name="a mixed crowd").click()
     expect(planner.locator("input[name=annotator_sd]")).to_have_value("8")
     expect(best).not_to_have_text(before)
@@ -70,7 +76,7 @@ def test_starts_from_a_task(page: Page, live_server: LiveServer, planner: Page) 
     task = make.task(slug="topics", training=30, tests=60)
     planner.reload()
     planner.locator(".plan-start").get_by_label("Task").select_option(str(task.pk))
-    planner.get_by_role("button", name="Start from these").click()
+    planner.locator(".plan-start").get_by_role("button", name="Plan").click()
     expect(planner.locator("input[name=max_items]")).to_have_value("60")
     expect(planner.locator("#plan-draft").get_by_label("Task")).to_have_value(str(task.pk))
 
@@ -80,6 +86,7 @@ def test_makes_the_study_that_stands_there_now(
 ) -> None:
     task = make.task(slug="topics", training=30, tests=200)
     planner.reload()
+    opens_more(planner)
     slide(planner, "budget", 30)
     expect(planner.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
     planner.locator("#plan-draft").get_by_label("Task").select_option(str(task.pk))
@@ -99,7 +106,9 @@ def test_works_without_scripts(browser: Browser, live_server: LiveServer, planne
     page = context.new_page()
     page.goto(f"{live_server.url}/plan/")
     expect(page.locator("[data-slides=budget]")).to_be_hidden()
+    opens_more(page)
+    page.get_by_label("Plan for").select_option("budget")
     page.locator("[name=budget]").fill("30")
-    page.get_by_role("button", name="Plan", exact=True).click()
+    page.locator(".plan-form").get_by_role("button", name="Plan").click()
     expect(page.locator(".plan-best")).to_contain_text("5 annotators on 142 items each")
     context.close()

@@ -41,13 +41,14 @@ OF_SYSTEM = {
 
 class Command(RefusingCommand):
     help = (
-        "Plan a study: how many annotators on how many items, for a budget or a target width of "
-        "the interval. What is not given comes from a pilot (--study) or is assumed. Reads the "
-        "pilot's answers; writes only stored score vectors."
+        "Plan a study: how many annotators on how many items, for a budget, a target width of the "
+        "interval, or a difference to show four times out of five. What is not given comes from a "
+        "pilot (--study) or is assumed. Reads the pilot's answers; writes only stored score "
+        "vectors."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        aim = parser.add_mutually_exclusive_group(required=True)
+        aim = parser.add_mutually_exclusive_group()
         aim.add_argument("--budget", type=float, help="money, in the currency of the rate")
         aim.add_argument("--width", type=float, help="width of the interval, in percent points")
         for name, what in FIELDS.items():

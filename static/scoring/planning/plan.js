@@ -1,5 +1,5 @@
 // The planner's sliders: each moves with its number, and any change replans. A typical value goes
-// into its number.
+// into its number. Whoever changes the budget or the width plans for it.
 (() => {
   "use strict";
 
@@ -13,6 +13,13 @@
     slider.addEventListener("input", () => (number.value = slider.value));
     number.addEventListener("input", () => (slider.value = number.value));
     slider.value = number.value;
+  }
+  for (const aim of ["budget", "width"]) {
+    for (const kind of ["input", "change"]) {
+      const planFor = () => (form.elements.aim.value = aim);
+      numberOf(aim).addEventListener(kind, planFor);
+      form.querySelector(`[data-slides="${aim}"]`).addEventListener(kind, planFor);
+    }
   }
   for (const button of form.querySelectorAll("[data-sets]")) {
     button.addEventListener("click", (event) => {

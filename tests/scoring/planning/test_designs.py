@@ -10,7 +10,7 @@ from annotation.models.errors import BadInput
 from scoring.core.intervals import cell_interval
 from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.power import Contrast
-from scoring.planning.plans import Assumptions, design_of, make_plan
+from scoring.planning.plans import ENOUGH, Assumptions, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)
@@ -231,7 +231,8 @@ def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
-        ({}, "either a budget or a width"),
+        ({}, "a budget, a width for the interval, or a difference"),
+        ({"contrast": Contrast(0.02, margin=0.02)}, "neither ahead nor behind"),
         ({"budget": 1, "width": 0.1}, "either a budget or a width"),
         ({"budget": -1}, "budget is"),
         ({"width": 0}, "above 0"),
@@ -241,3 +242,24 @@ def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
 def test_refuses_what_cannot_be_planned(wanted: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         make_plan(Assumptions(), **wanted)
+
+
+def test_plans_for_a_difference_the_cheapest_design_that_shows_it() -> None:
+    plan = make_plan(Assumptions(), contrast=Contrast(0.1))
+    best = plan.recommended
+    assert best is not None
+    assert best.chances is not None
+    assert best.chances.probable >= ENOUGH
+    assert plan.strong_enough is None
+    # None that the formula lets show it costs less by more than its error.
+    assert best.cost <= 1.1 * min(design.cost for design in plan.frontier)
+
+
+def test_says_how_many_items_a_small_difference_takes() -> None:
+    plan = make_plan(Assumptions(), contrast=Contrast(0.05))
+    assert (plan.recommended, plan.frontier) == (None, ())
+    enough = plan.strong_enough
+    assert enough is not None
+    assert enough.items > Assumptions().max_items
+    [note] = plan.notes
+    assert note.startswith(f"Finding the difference in 80 % takes more items: {enough.annotators}")

@@ -31,13 +31,29 @@ def page(client: Client, **query: Any) -> str:
 
 
 def test_shows_the_recommended_design_for_the_usual_values(admin_client: Client) -> None:
-    best = make_plan(
-        Assumptions(), budget=60, contrast=Contrast(0.05), min_coverage=None
-    ).recommended
+    best = make_plan(Assumptions(), contrast=Contrast(0.1)).recommended
     assert best is not None
-    text = text_of(page(admin_client).encode())
+    html = page(admin_client)
+    text = text_of(html.encode())
     assert f"{best.annotators} annotators on {best.items} items each" in text
     assert "three annotators" in text
+    # Three things are asked at first sight.
+    asked, _, more = html.partition('<details class="panel plan-more">')
+    assert re.findall(r'<(?:input|select)[^>]* id="(start_\w+)"', asked) == [
+        "start_task",
+        "start_difference",
+        "start_pilot",
+    ]
+    assert 'name="aim"' in more
+
+
+def test_plans_for_the_difference_that_matters(admin_client: Client) -> None:
+    response = admin_client.get(PLAN, {"pilot": "", "difference": "-12"}, follow=True)
+    text = text_of(response.content)
+    assert re.search(r"If a system is 12 points above people, the chance .* is [89]\d %", text)
+    few = text_of(page(admin_client, difference=5, max_items=100).encode())
+    assert "Finding the difference in 80 % takes more items" in few
+    assert "a difference to show" in text_of(page(admin_client, difference=0).encode())
 
 
 def test_plans_for_a_width(admin_client: Client) -> None:
@@ -75,8 +91,8 @@ def test_leaves_a_large_simulation_to_the_command(admin_client: Client) -> None:
 
 
 def test_says_how_people_are_spread_over_splits(admin_client: Client) -> None:
-    text = text_of(page(admin_client, splits=5).encode())
-    best = make_plan(Assumptions(splits=5), budget=60, contrast=Contrast(0.05)).recommended
+    text = text_of(page(admin_client, splits=5, budget=60).encode())
+    best = make_plan(Assumptions(splits=5), budget=60, contrast=Contrast(0.1)).recommended
     assert best is not None
     assert f"It takes {best.annotators} different people, 1 or 2 on each of 5 splits" in text
 
@@ -171,15 +187,15 @@ def test_refuses_people_who_differ_by_more_than_their_average_allows(
 
 
 def test_tells_the_chance_of_the_difference_that_matters(admin_client: Client) -> None:
-    text = text_of(page(admin_client, difference=-8, comparisons=6).encode())
+    text = text_of(page(admin_client, difference=-8, comparisons=6, budget=60).encode())
     assert re.search(r"8 points above people, the chance of finding it so is \d+ %", text)
     assert re.search(r"among 6 systems and without any one annotator too, is \d+ %", text)
     assert re.search(r"Too weak .* The cheapest design .* 80 %: \d+ people on \d+ items", text)
-    assert "finding it so" not in text_of(page(admin_client, difference=0).encode())
+    assert "finding it so" not in text_of(page(admin_client, difference=0, budget=60).encode())
 
 
 def test_shows_the_currency_beside_every_amount(admin_client: Client) -> None:
-    html = page(admin_client, currency="eur")
+    html = page(admin_client, currency="eur", budget=60)
     assert re.search(r"for \d+\.\d\d EUR", text_of(html.encode()))
     assert 'name="currency" value="EUR"' in html
     assert "three letters" in page(admin_client, currency="E1")
@@ -299,6 +315,7 @@ def test_says_in_words_what_an_empty_choice_means(admin_client: Client) -> None:
     measured.cell([3, 4, 5])
     html = page(admin_client)
     assert "---" not in html
-    assert html.count("none: as the fields below say</option>") == 2
+    assert "another one, as “More” says</option>" in html
+    assert "a typical crowd, or as “More” says</option>" in html
     assert "choose a task</option>" in html
     assert "choose a channel</option>" in html
