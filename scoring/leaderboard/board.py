@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from annotation.models import Benchmark, ItemSet, Role, Study, Task
+from annotation.models import Batch, Benchmark, ItemSet, Role, Study, Task
 from annotation.models.benchmark import names_of
 from annotation.models.texts import checksum
 from scoring.cells.cell_rows import bounds, cell_row, reported_rows
@@ -28,12 +28,13 @@ from scoring.comparison.keeping import Store, is_stale
 from scoring.comparison.paper_tables import task_order
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
+    CLUES,
     FLOOR,
     PEOPLE,
-    SHOTS,
     SYSTEM,
     Entry,
     Ranking,
+    Rule,
     gaps_of_figures,
     gaps_of_runs,
     on_task,
@@ -41,26 +42,31 @@ from scoring.leaderboard.rules import (
 )
 from scoring.models import FULLY_SUPERVISED, Part, Run
 
-SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"
 Rows = dict[tuple[str, str], Row]
 
 
 def gather_entries(
-    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+    benchmark: Benchmark,
+    reader: CellReader,
+    tasks: Sequence[Task],
+    policies: Mapping[str, str],
+    rule: Rule,
 ) -> list[Entry]:
     """Of these tasks; the people of running studies among them, marked as such."""
-    published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
+    published = [row for row in reported_rows(benchmark, None) if reader.choices.wants(row.shots)]
     return [
-        *_systems(reader, benchmark, tasks),
+        *_systems(reader, benchmark, tasks, rule),
         *_people(reader, standing_studies(benchmark)),
         *_people(reader, running_studies(benchmark), running=True),
-        *_published(published, policies),
-        *_floor(reader, tasks),
+        *_published(published, policies, rule),
+        *_floor(reader, tasks, rule),
     ]
 
 
-def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
+def _systems(
+    reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task], rule: Rule
+) -> Iterator[Entry]:
     """One entry for each system of each submitter: nobody adds to another's line."""
     runs = standing_runs(benchmark).with_standing()
     # By standing run, who submitted it; None for what researchers stored.
@@ -71,7 +77,7 @@ def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) ->
             for submitter, cell in _parts(whole, submitters):
                 groups[cell.system, cell.method, cell.parameters, submitter].append(cell)
     for cells in groups.values():
-        yield _system(cells, reader.choices)
+        yield _system(cells, reader.choices, rule)
 
 
 def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
@@ -87,7 +93,7 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
         yield submitter, part
 
 
-def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
+def _system(cells: Sequence[Cell], choices: Choices, rule: Rule) -> Entry:
     runs: list[Run] = [run for cell in cells for run in cell.runs]
     by_task: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -103,7 +109,7 @@ def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
         uses_unlabelled=_told(run.uses_unlabelled for run in runs),
         protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
         rows=tuple(cell_row(cell, choices) for cell in cells),
-        gaps={task: gaps_of_runs(those) for task, those in by_task.items()},
+        gaps={task: gaps_of_runs(those, rule) for task, those in by_task.items()},
     )
 
 
@@ -117,7 +123,7 @@ def _people(
             yield Entry(PEOPLE, f"{HUMAN}, {study.title}", is_running=running, rows=rows)
 
 
-def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
+def _published(rows: Iterable[Row], policies: Mapping[str, str], rule: Rule) -> Iterator[Entry]:
     """A second figure for the same column makes a second entry."""
     groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
     for row in rows:
@@ -141,11 +147,14 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
                 parameters=parameters,
                 source="; ".join(dict.fromkeys(row.source for row in found.values())),
                 rows=tuple(comparable),
-                gaps={task: gaps_of_figures(own, policies[task]) for task, own in by_task.items()},
+                gaps={
+                    task: gaps_of_figures(own, policies[task], rule)
+                    for task, own in by_task.items()
+                },
             )
 
 
-def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
+def _floor(reader: CellReader, tasks: Iterable[Task], rule: Rule) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
     rows = [
         Row(
@@ -161,7 +170,7 @@ def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
         )
         for task in tasks
         for best in _best_without_skill(reader, task)
-        for shots in SHOTS
+        for shots in rule.shots
     ]
     if rows:
         yield Entry(FLOOR, NO_SKILL, rows=tuple(rows))
@@ -197,16 +206,20 @@ class Entries:
     entries: tuple[Entry, ...]
 
 
-STORE = Store(Part.BOARD, Entries, 4)
+STORE = Store(Part.BOARD, Entries, 5)
 
 
 def _kept_entries(
-    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+    benchmark: Benchmark,
+    reader: CellReader,
+    tasks: Sequence[Task],
+    policies: Mapping[str, str],
+    rule: Rule,
 ) -> Sequence[Entry]:
     scope, fingerprint = Scope(benchmark), _fingerprint(benchmark, reader)
     kept = STORE.find(scope, reader.choices)
     if is_stale(kept, fingerprint):
-        gathered = gather_entries(benchmark, reader, tasks, policies)
+        gathered = gather_entries(benchmark, reader, tasks, policies, rule)
         kept = STORE.keep(scope, reader.choices, Entries(tuple(gathered)), fingerprint)
     found = STORE.read(kept)
     return found.entries if found else ()
@@ -242,6 +255,7 @@ class Board:
     not_imported: tuple[str, ...]
     over_tasks: tuple[Ranking, ...]
     by_task: tuple[TaskBoard, ...]
+    rule: Rule = CLUES
     # By slug, what is read; a task that is not imported has its slug alone.
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -277,11 +291,15 @@ def place_all(
     """The board over the chosen tasks, all of them if none is chosen. Researchers see the
     people of running studies too. Whoever may not see the gold gets, and is shown the order by,
     what `withheld_row` leaves."""
-    reader = CellReader(Choices(references=references, shots=SHOWN))
+    every = reported_rows(benchmark, None)
+    rule = _rule(benchmark, every)
+    reader = CellReader(
+        Choices(references=references, shots=(*map(str, rule.shots), FULLY_SUPERVISED))
+    )
     # Episodes have a board of their own: scoring/episodes/board.py.
     whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
     imported = {task.slug: task for task in benchmark.tasks.filter(item_sets__in=whole).distinct()}
-    published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
+    published = [row for row in every if reader.choices.wants(row.shots)]
     # If nothing can be scored, the board has the policy that its figures state.
     policies = first_policies(published) | {
         slug: reader.policy(task) for slug, task in imported.items()
@@ -292,7 +310,7 @@ def place_all(
     }
     entries = [
         entry
-        for entry in _kept_entries(benchmark, reader, list(imported.values()), policies)
+        for entry in _kept_entries(benchmark, reader, list(imported.values()), policies, rule)
         if for_researchers or not entry.is_running
     ]
     if not sees_gold:
@@ -310,10 +328,23 @@ def place_all(
         tasks=tuple(known),
         chosen=chosen,
         not_imported=tuple(slug for slug in known if slug not in imported),
-        over_tasks=tuple(over_tasks(entries, over, in_full=sees_gold)),
-        by_task=tuple(_task_board(entries, slug, under.get(slug, "")) for slug in chosen),
+        over_tasks=tuple(over_tasks(entries, over, rule, in_full=sees_gold)),
+        by_task=tuple(_task_board(entries, slug, under.get(slug, ""), rule) for slug in chosen),
+        rule=rule,
         names=names,
     )
+
+
+def _rule(benchmark: Benchmark, published: Iterable[Row]) -> Rule:
+    """That of CLUES wherever anything has one of its numbers of shots, or nothing has any yet; else
+    the numbers that there are."""
+    test_sets = Batch.objects.filter(study__benchmark=benchmark, test_set__episode=None)
+    runs = Run.objects.complete().of_benchmark(benchmark).filter(episode=None)
+    of_people = test_sets.values_list("training_set__shots", flat=True)
+    found = {shots or 0 for shots in of_people.distinct()}
+    found |= {shots for shots in runs.values_list("shots", flat=True) if shots is not None}
+    found |= {row.shots for row in published if isinstance(row.shots, int)}
+    return CLUES if found & {*CLUES.shots} or not found else Rule(tuple(sorted(found)), ())
 
 
 def _withheld(entry: Entry, others: Collection[str]) -> Entry:
@@ -326,7 +357,7 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
     return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})
 
 
-def _task_board(entries: Sequence[Entry], task: str, under: str) -> TaskBoard:
+def _task_board(entries: Sequence[Entry], task: str, under: str, rule: Rule) -> TaskBoard:
     there = {str(row.shots) for entry in entries for row in entry.rows if row.task == task}
-    shots = tuple(each for each in SHOWN if each in there)
-    return TaskBoard(task, under, shots, tuple(on_task(entries, task)))
+    shots = tuple(each for each in (*map(str, rule.shots), FULLY_SUPERVISED) if each in there)
+    return TaskBoard(task, under, shots, tuple(on_task(entries, task, rule)))

@@ -1,9 +1,10 @@
-"""The leaderboard of a benchmark by the rules of CLUES: who is ranked, and by what.
+"""The leaderboard of a benchmark: who is ranked, and by what. By the rules of CLUES:
 
 A system is ranked on a task if its runs cover 10, 20 and 30 shots and all five splits, each
 split equally often, with an answer to every item in the form of the task; it is ranked by its mean
 at 30 shots. Over tasks it is ranked if it is ranked on each of them. People, and what no skill
-earns, appear among the systems in order, without a rank.
+earns, appear among the systems in order, without a rank. A benchmark with other numbers of shots is
+ranked by the same rules over those that it has, on whichever splits.
 """
 
 from collections import Counter
@@ -18,7 +19,21 @@ from scoring.tests.verdicts import Average, averages
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)
-SORTED_BY = 30
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The numbers of shots, and the splits, that a system is ranked with; none: any splits."""
+
+    shots: tuple[int, ...] = SHOTS
+    splits: tuple[int, ...] = SPLITS
+
+    @property
+    def sorted_by(self) -> int:
+        return self.shots[-1]
+
+
+CLUES = Rule()
 
 SYSTEM, PEOPLE, FLOOR = "system", "people", "no_skill"
 
@@ -49,15 +64,15 @@ class Entry:
         """A figure that the board cannot show is a gap."""
         return task in self.gaps or any(row.task == task for row in self.rows)
 
-    def row(self, task: str, shots: int | str = SORTED_BY) -> Row | None:
+    def row(self, task: str, shots: int | str) -> Row | None:
         return self._by_column.get((task, str(shots)))
 
     @cached_property
     def _by_column(self) -> dict[tuple[str, str], Row]:
         return {(row.task, str(row.shots)): row for row in self.rows}
 
-    def mean(self, task: str) -> float | None:
-        row = self.row(task)
+    def mean(self, task: str, shots: int) -> float | None:
+        row = self.row(task, shots)
         return row.mean if row else None
 
 
@@ -83,13 +98,21 @@ class Ranking:
         return self.entry.kind == SYSTEM and self.rank is None
 
 
-def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
+def on_task(entries: Iterable[Entry], task: str, rule: Rule = CLUES) -> list[Ranking]:
     there = [entry for entry in entries if entry.is_on(task)]
-    return rankings(there, lambda entry: entry.mean(task), lambda entry: entry.gaps.get(task, ()))
+    return rankings(
+        there,
+        lambda entry: entry.mean(task, rule.sorted_by),
+        lambda entry: entry.gaps.get(task, ()),
+    )
 
 
 def over_tasks(
-    entries: Sequence[Entry], tasks: Mapping[str, str], *, in_full: bool = True
+    entries: Sequence[Entry],
+    tasks: Mapping[str, str],
+    rule: Rule = CLUES,
+    *,
+    in_full: bool = True,
 ) -> list[Ranking]:
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
@@ -97,7 +120,7 @@ def over_tasks(
     of_entry = {id(entry): _averages(entry, list(tasks), in_full=in_full) for entry in there}
 
     def mean(entry: Entry) -> float | None:
-        average = of_entry[id(entry)].get(SORTED_BY)
+        average = of_entry[id(entry)].get(rule.sorted_by)
         return average.mean if average else None
 
     ordered = rankings(there, mean, lambda entry: _gaps_over(entry, tasks))
@@ -121,30 +144,35 @@ def rankings(
     return sorted(placed, key=_order)
 
 
-def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
+def gaps_of_runs(cells: Collection[Cell], rule: Rule = CLUES) -> tuple[str, ...]:
     by_shots = {cell.shots: cell for cell in cells}
     gaps: list[str] = []
-    for shots in SHOTS:
-        gaps += _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"{shots} shots: no run"]
+    for shots in rule.shots:
+        if shots in by_shots:
+            gaps += _gaps_in_cell(by_shots[shots], rule.splits)
+        else:
+            gaps.append(f"{shots} shots: no run")
     return tuple(gaps)
 
 
-def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]:
+def gaps_of_figures(
+    rows: Mapping[str, Row], references: str, rule: Rule = CLUES
+) -> tuple[str, ...]:
     """What the published figures of one system on one task lack, by shots; `references` is
     the policy that the task's runs are scored under. People, who have no rank, need no splits."""
-    wanted = SHOTS if any(row.method for row in rows.values()) else ()
+    wanted = rule.shots if any(row.method for row in rows.values()) else ()
     others = {str(row.references) for row in rows.values()} - {references, "unknown"}
     return (
-        *(gap for shots in wanted for gap in _gap_of_figure(rows.get(str(shots)), shots)),
+        *(gap for shots in wanted for gap in _gap_of_figure(rows.get(str(shots)), shots, rule)),
         *(f"published under the reference policy “{other}”" for other in sorted(others)),
     )
 
 
-def _gaps_in_cell(cell: Cell) -> Iterable[str]:
+def _gaps_in_cell(cell: Cell, splits: Sequence[int]) -> Iterable[str]:
     counts = Counter(run.split for run in cell.runs)
-    if missing := [split for split in SPLITS if split not in counts]:
+    if missing := [split for split in splits if split not in counts]:
         yield f"{cell.shots} shots: no run on split {_listed(missing)}"
-    if counts.keys() - set(SPLITS):
+    if splits and counts.keys() - set(splits):
         yield f"{cell.shots} shots: runs outside the five splits"
     elif not missing and len(set(counts.values())) > 1:
         yield f"{cell.shots} shots: more runs on some splits than on others"
@@ -154,12 +182,12 @@ def _gaps_in_cell(cell: Cell) -> Iterable[str]:
         yield f"{cell.shots} shots: answers with more pieces than a right answer could have"
 
 
-def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
+def _gap_of_figure(row: Row | None, shots: int, rule: Rule) -> Iterable[str]:
     if row is None:
         yield f"{shots} shots: no figure"
-    elif row.n is None:
+    elif row.n is None and rule.splits:
         yield f"{shots} shots: number of splits not stated"
-    elif row.n < len(SPLITS):
+    elif (row.n or 0) < len(rule.splits):
         yield f"{shots} shots: over {row.n} splits, not five"
 
 

@@ -8,7 +8,7 @@ from django.utils.text import Truncator
 from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.comparison.paper_tables import NOTES, marks_of
 from scoring.leaderboard.board import Board, TaskBoard
-from scoring.leaderboard.rules import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, Entry, Ranking
+from scoring.leaderboard.rules import FLOOR, PEOPLE, SYSTEM, Entry, Ranking
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
 from scoring.tables.documents import ALL
 from scoring.tables.table import (
@@ -51,12 +51,12 @@ def paper_tables(board: Board, name: str) -> list[Table]:
 
 
 def _over_tasks(board: Board) -> Table:
-    others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
+    *others, sorted_by = board.rule.shots
     scores = {
-        "average": f"Average, {_shots(SORTED_BY)}",
+        "average": f"Average, {_shots(sorted_by)}",
         "sd": f"SD of the average: √(Σ SD²) / {len(board.chosen)}",
         "clues_sd": "√(Σ SD²), as the CLUES board prints",
-        **{task: f"{name}, {_shots(SORTED_BY)}" for task, name in board.named(board.chosen)},
+        **{task: f"{name}, {_shots(sorted_by)}" for task, name in board.named(board.chosen)},
     }
     return _table(
         AVERAGE,
@@ -64,15 +64,16 @@ def _over_tasks(board: Board) -> Table:
         "",
         scores,
         [(ranking, _cells_over_tasks(ranking, board)) for ranking in board.over_tasks],
-        further={str(shots): f"Average, {_shots(shots)}" for shots in others},
+        further={str(shots): f"Average, {_shots(shots)}" for shots in reversed(others)},
     )
 
 
 def _cells_over_tasks(ranking: Ranking, board: Board) -> dict[str, Cell]:
     entry, averages = ranking.entry, ranking.averages
-    rows = [entry.row(task) for task in board.chosen]
+    sorted_by = board.rule.sorted_by
+    rows = [entry.row(task, sorted_by) for task in board.chosen]
     cells = {str(shots): Cell(average.mean) for shots, average in averages.items()}
-    if best := averages.get(SORTED_BY):
+    if best := averages.get(sorted_by):
         # An average is as uncertain as its parts.
         marks = "".join(dict.fromkeys(mark for row in rows if row for mark in marks_of(row)))
         cells["average"] = Cell(best.mean, marks=marks)
@@ -87,8 +88,8 @@ def _cells_over_tasks(ranking: Ranking, board: Board) -> dict[str, Cell]:
 
 def _on_task(board: TaskBoard, name: str) -> Table:
     # The column that orders, then down to the fewest; fully supervised is not a few-shot figure.
-    shots = [str(count) for count in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
-    shots = [count for count in dict.fromkeys(shots) if count in board.shots]
+    few = [count for count in board.shots if count != FULLY_SUPERVISED]
+    shots = [*reversed(few), *(count for count in board.shots if count not in few)]
     return _table(
         board.task,
         name,
@@ -111,7 +112,7 @@ def _cells_on_task(ranking: Ranking, task: str, shots: Sequence[str]) -> dict[st
 def usual_columns(table: Table) -> list[str]:
     """What is in sight at first."""
     about = {"sd", "clues_sd", *(column.key for column in ABOUT)}
-    further = {str(shots) for shots in SHOTS} if table.name == AVERAGE else set()
+    further = {key for key in table.keys if key.isdecimal()} if table.name == AVERAGE else set()
     return [key for key in table.keys if key not in about | further]
 
 
@@ -227,7 +228,7 @@ _ABOUT = (
     words("source", "Published in", "Where its figures were published; empty if scored here."),
     words("not_ranked", "Not ranked because", "What keeps it from a rank."),
 )
-RANK = Column("rank", "Rank", f"By the mean at {SORTED_BY} shots, among systems that lack nothing.")
+RANK = Column("rank", "Rank", "By the mean at the most shots, among systems that lack nothing.")
 # Under their stable names, as the comparison explains them.
 _EXPORTED = tuple(
     replace(BY_KEY[key], heading=key)
@@ -265,21 +266,21 @@ def _exported_averages(board: Board) -> Table:
             "shots": shots,
             **_about(ranking),
             # The rank is by one number of shots, and is given only there.
-            "rank": ranking.rank if shots == SORTED_BY else None,
+            "rank": ranking.rank if shots == board.rule.sorted_by else None,
             **values_of(figures, average),
             "tasks": " ".join(board.chosen),
             "references": " ".join(average.references) if average else None,
             "normalisations": " ".join(average.normalisations) if average else None,
         }
-        for shots in reversed(SHOTS)
+        for shots in reversed(board.rule.shots)
         for ranking in board.over_tasks
         for average in [ranking.averages.get(shots)]
-        if average or shots == SORTED_BY
+        if average or shots == board.rule.sorted_by
     ]
     note = (
         "Mean of the task means of those who have all of these tasks; ranked by the mean at "
-        f"{SORTED_BY} shots. The SD of the average is the root of the summed squared SDs, divided "
-        "by the number of tasks; the CLUES board prints the root itself."
+        f"{board.rule.sorted_by} shots. The SD of the average is the root of the summed squared "
+        "SDs, divided by the number of tasks; the CLUES board prints the root itself."
     )
     table = Table("averages", "Average over tasks", note, columns, lines_of(rows))
     chosen = {" ".join(board.chosen): ", ".join(map(board.name, board.chosen))}
@@ -297,8 +298,9 @@ def _exported_figures(board: Board) -> Table:
         if row
     ]
     note = (
-        f"S1 in percent; ranked on each task by the mean at {SORTED_BY} shots. The SD of people is "
-        "over annotators, that of systems over runs; a published figure is as published."
+        f"S1 in percent; ranked on each task by the mean at {board.rule.sorted_by} shots. The SD "
+        "of people is over annotators, that of systems over runs; a published figure is as "
+        "published."
     )
     columns = (BY_KEY["task"], RANK, *_ABOUT, *figures)
     table = Table("figures", "Figures by task and shots", note, columns, lines_of(rows))

@@ -14,7 +14,6 @@ from annotation.models import Benchmark, ReferencePolicy
 from scoring.comparison.requests import arrange, with_readable_board
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
-from scoring.leaderboard.rules import SORTED_BY
 from scoring.leaderboard.tables import board_tables, exported_tables, paper_tables, usual_columns
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS, chosen
@@ -36,7 +35,7 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
         "board": board,
         "tables": [arrange(request, table, usual_columns(table)) for table in board_tables(board)],
         "references": request.GET.get("references", ""),
-        "sorted_by": SORTED_BY,
+        "sorted_by": board.rule.sorted_by,
         "for_researchers": for_researchers,
         "sees_gold": may_see_gold(request.user, benchmark),
         "is_public": Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists(),

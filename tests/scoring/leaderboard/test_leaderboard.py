@@ -11,7 +11,7 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Row, RowKind, withheld_row
 from scoring.leaderboard.approving import decide_runs
 from scoring.leaderboard.board import place_all
-from scoring.leaderboard.rules import SHOTS, SYSTEM, Entry, on_task, rankings
+from scoring.leaderboard.rules import CLUES, SHOTS, SYSTEM, Entry, on_task, rankings
 from scoring.models import Comparison
 from scoring.runs.formats.records import ReadOptions
 from scoring.runs.formats.reported import import_scores
@@ -159,7 +159,7 @@ def test_shows_what_no_skill_earns_at_its_place_without_a_rank() -> None:
     floor = board.rankings[1]
     labels = [measured.gold(e)[0] for e in task.item_sets.get(name="test").examples.all()]
     assert floor.mean == pytest.approx(100 * max(Counter(labels).values()) / 6)
-    assert floor.entry.row(task.slug).source == "the best single label everywhere"
+    assert floor.entry.row(task.slug, 30).source == "the best single label everywhere"
 
 
 def test_shows_people_of_a_closed_study_at_their_place_without_a_rank() -> None:
@@ -206,7 +206,7 @@ def test_ranks_published_figures_with_their_source(task: Task) -> None:
     ranking = place_on(task.benchmark, "one", "GPT-3")
     assert ranking.rank == 1
     assert ranking.entry.source == "CLUES Table 6"
-    assert ranking.entry.row("one").references == "unknown"
+    assert ranking.entry.row("one", 30).references == "unknown"
     assert ranking.entry.row("one", "all").mean == 90
 
 
@@ -238,7 +238,7 @@ def test_shows_no_figure_of_another_policy_in_a_column_of_the_board(task: Task) 
     published(task.benchmark, "elsewhere", means)
     board = place_all(task.benchmark, sees_gold=True)
     ranking = place_on(task.benchmark, "one", "GPT-3")
-    assert (ranking.mean, ranking.entry.row("one")) == (None, None)
+    assert (ranking.mean, ranking.entry.row("one", 30)) == (None, None)
     # Nor in an average over tasks.
     [line] = [each for each in board.over_tasks if each.entry.name == "GPT-3"]
     assert line.averages == {}
@@ -363,3 +363,20 @@ def test_means_that_look_alike_share_a_rank_where_they_are_rounded() -> None:
         ("B", 1),
         ("C", 1),
     ]
+
+
+def test_opens_at_the_most_shots_that_the_benchmark_has() -> None:
+    task = make.task(make.benchmark(), training=3, tests=4)
+    measured.run(task, system="Few", shots=5, split=None)
+    measured.run(task, system="Few", shots=0, split=None, wrong=1)
+    measured.run(task, system="Five", shots=5, split=None)
+    board = place_all(task.benchmark, sees_gold=True)
+    [on_one] = board.by_task
+    assert (board.rule.sorted_by, on_one.shots) == (5, ("0", "5"))
+    # Who lacks one of its numbers of shots has no rank, as by the rules of CLUES.
+    assert {r.entry.name: (r.rank, r.gaps) for r in on_one.rankings if r.entry.method} == {
+        "Few": (1, ()),
+        "Five": (None, ("0 shots: no run",)),
+    }
+    measured.run(task, system="CLUES", shots=30, split=1)
+    assert place_all(task.benchmark, sees_gold=True).rule == CLUES

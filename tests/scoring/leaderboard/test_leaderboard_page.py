@@ -238,13 +238,13 @@ def test_reads_no_more_for_more_systems(
     client: Client, task: Task, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     page(client, task.benchmark)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(18):
         page(client, task.benchmark)
     system(task, "another")
     system(task, "a third", wrong={1: 1})
     assert Run.objects.count() == 45
     page(client, task.benchmark)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(18):
         page(client, task.benchmark)
 
 
