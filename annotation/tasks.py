@@ -15,7 +15,7 @@ from annotation.models import ProlificStudy, Study, StudyState
 from annotation.models.errors import Refusal
 from annotation.people.rows import rows
 from annotation.people.summaries import refresh
-from annotation.prolific.statuses import is_due_for_poll, poll
+from annotation.prolific.statuses import forget_deliveries, is_due_for_poll, poll
 from annotation.work.finishing import expire_idle
 
 log = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ def remove_old() -> None:
     files.remove_old(at=timezone.now())
     importing.remove_abandoned(at=timezone.now())
     throttles.forget_past_windows()
+    forget_deliveries(at=timezone.now())
 
 
 @shared_task

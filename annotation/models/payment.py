@@ -148,3 +148,19 @@ class Submission(models.Model):
 
     def __str__(self) -> str:
         return f"submission of assignment {self.assignment_id}: {self.status}"
+
+
+class Delivery(models.Model):
+    """A report of Prolific's that was taken, by its signature: the same again says nothing."""
+
+    connection = models.ForeignKey(
+        ProlificStudy, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    signature = models.CharField(max_length=44)
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [once("delivery_once", ["connection", "signature"])]
+
+    def __str__(self) -> str:
+        return f"report to {self.connection}"

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.models import (
     Assignment,
+    Delivery,
     Outcome,
     Payout,
     PayoutState,
@@ -35,38 +37,66 @@ from annotation.work.finishing import withdraw
 from annotation.work.places import let_lapse
 
 POLL_EVERY = timedelta(minutes=5)
-
-
-def note_event(study: Study, submission_id: str, status: str, *, said_at: datetime) -> None:
-    """Of a submission of nobody here, and with a status that nobody knows: nothing."""
-    if not submission_id or status not in SubmissionStatus.values:
-        return
-    for assignment in Assignment.objects.filter(study=study, submission_id=submission_id):
-        note_status(assignment, status, said_at=said_at)
+REMEMBERED = timedelta(days=2)
+# More than asking takes, or than the clocks of two of our machines lie apart.
+_AHEAD = timedelta(minutes=10)
 
 
 @transaction.atomic
-def note_status(assignment: Assignment, status: str, *, said_at: datetime) -> bool:
-    """Says whether it was news."""
-    if not _store(assignment, status, said_at):
+def note_delivery(
+    connection: ProlificStudy, signature: str, told: list[str], *, said_at: datetime, at: datetime
+) -> None:
+    """What a signed report says, once: what was delivered before changes nothing."""
+    _, is_new = Delivery.objects.get_or_create(connection=connection, signature=signature)
+    if is_new:
+        note_event(connection.study, *told, said_at=said_at, at=at)
+
+
+def note_event(
+    study: Study, submission_id: str, who: str, status: str, *, said_at: datetime, at: datetime
+) -> None:
+    """Of a submission of nobody here, or of another person's, and with a status that nobody knows:
+    nothing."""
+    if not submission_id or status not in SubmissionStatus.values:
+        return
+    own = Assignment.objects.filter(study=study, submission_id=submission_id)
+    for assignment in own.filter(annotator__external_id=who):
+        note_status(assignment, status, said_at=said_at, at=at)
+
+
+@transaction.atomic
+def note_status(
+    assignment: Assignment, status: str, *, said_at: datetime, at: datetime | None = None
+) -> bool:
+    """Says whether it was news. What follows happens `at` our own time: Prolific's clock only tells
+    which of two events came first."""
+    now = at or said_at
+    if not _store(assignment, status, said_at, now):
         return False
     if status == SubmissionStatus.RETURNED:
         # Ends unfinished work alone, pays what was done and frees the place.
-        withdraw(assignment, at=said_at)
+        withdraw(assignment, at=now)
     elif status == SubmissionStatus.TIMED_OUT:
-        let_lapse(assignment, at=said_at)
+        let_lapse(assignment, at=now)
     return True
 
 
-def _store(assignment: Assignment, status: str, said_at: datetime) -> bool:
+def _store(assignment: Assignment, status: str, said_at: datetime, at: datetime) -> bool:
     said = {"status": status, "status_at": said_at}
     # First of all a row: an event that is stored meanwhile is then compared, and not overlooked.
     _, is_first = Submission.objects.get_or_create(assignment=assignment, defaults=said)
     if is_first:
         return True
     known = Submission.objects.filter(assignment=assignment)
+    # A time to come was written while our clock was ahead: it orders nothing.
+    older = Q(status_at__lt=said_at) | Q(status_at__gt=at + _AHEAD)
     # The row count decides between two events that come at once.
-    return bool(known.filter(status_at__lt=said_at).update(**said))
+    return bool(known.filter(older).update(**said))
+
+
+def forget_deliveries(*, at: datetime) -> None:
+    """Those that are refused for their age, however our clock was set meanwhile."""
+    Delivery.objects.filter(received_at__lt=at - REMEMBERED).delete()
 
 
 def is_due_for_poll(connection: ProlificStudy, *, at: datetime) -> bool:
@@ -91,21 +121,21 @@ def poll(connection: ProlificStudy, *, at: datetime) -> int:
 def _poll(connection: ProlificStudy, at: datetime) -> int:
     if not connection.remote_id:
         raise BadInput("The study is not on Prolific yet: make the draft first.")
-    said: dict[str, str] = {
-        str(submission["id"]): str(submission["status"])
+    said = {
+        str(submission["id"]): (str(submission["status"]), submission.get("participant_id"))
         for submission in client_of(connection).submissions(connection.remote_id)
     }
     ours: dict[str, list[Assignment]] = defaultdict(list)
     for assignment in connection.study.assignments.exclude(submission_id="").select_related(
-        "submission"
+        "annotator", "submission"
     ):
         ours[assignment.submission_id].append(assignment)
     return sum(
         note_status(assignment, status, said_at=at)
-        for submission_id, status in said.items()
+        for submission_id, (status, who) in said.items()
         if status in SubmissionStatus.values
         for assignment in ours[submission_id]
-        if _is_news(assignment, status)
+        if who in (None, assignment.annotator.external_id) and _is_news(assignment, status)
     )
 
 

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -24,7 +24,7 @@ from annotation.access.requests import ResearcherRequest, join_links
 from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study
 from annotation.models.errors import BadInput, Refusal
-from annotation.models.texts import counted
+from annotation.models.texts import counted, is_text
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
@@ -83,6 +83,8 @@ class ConnectionForm(forms.Form):
 
 PAGE = "annotation/prolific/prolific.html"
 EVENT = "submission.status.change"
+# What is signed earlier than this says nothing: asking every five minutes has long said it.
+OLDEST = timedelta(hours=1)
 
 
 @study_page(*READ, *SEND, right=Right.IDS, to_send=CHANGE)
@@ -193,17 +195,25 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
     # Without a secret nobody can have signed it.
     if not connection.webhook_secret or not hmac.compare_digest(right.encode(), given.encode()):
         return HttpResponse(status=401)
+    now = timezone.now()
     try:
         event = json.loads(request.body)
-        seconds = float(request.headers.get("X-Timestamp") or sent_at)
-        # Never later than now: nothing said later may count as older.
-        said_at = min(datetime.fromtimestamp(seconds, UTC), timezone.now())
-    except (ValueError, OverflowError, OSError):
+        signed_at = datetime.fromtimestamp(float(sent_at), UTC)
+        if signed_at < now - OLDEST:
+            raise ValueError("It is too old.")
+        if isinstance(event, dict) and event.get("event_type") == EVENT:
+            told = [_text_of(event, name) for name in ("resource_id", "participant_id", "status")]
+            statuses.note_delivery(connection, right, told, said_at=min(signed_at, now), at=now)
+    except (ValueError, OverflowError, OSError, RecursionError):
         return HttpResponse(status=400)
-    if isinstance(event, dict) and event.get("event_type") == EVENT:
-        submission_id, status = str(event.get("resource_id", "")), str(event.get("status", ""))
-        statuses.note_event(connection.study, submission_id, status, said_at=said_at)
     return HttpResponse(status=204)
+
+
+def _text_of(event: dict[str, Any], name: str) -> str:
+    value = event.get(name)
+    if not isinstance(value, str) or not is_text(value):
+        raise ValueError(f"The event's {name} is no text.")
+    return value
 
 
 def _report_address(connection: ProlificStudy) -> str:

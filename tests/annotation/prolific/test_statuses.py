@@ -1,7 +1,7 @@
 """What Prolific says of a submission, in whatever order it comes, and what follows from it."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from annotation.models import (
 from annotation.models.errors import Refusal
 from annotation.payments.ledger import approve
 from annotation.prolific import statuses
+from annotation.prolific.statuses import forget_deliveries
 from annotation.prolific.views import signature
 from annotation.work.finishing import finish
 from tests import make
@@ -44,7 +45,12 @@ def done(batch: Batch) -> Assignment:
 
 
 def say(batch: Batch, status: str, at: datetime = LATER) -> None:
-    statuses.note_event(batch.study, "sub-1", status, said_at=at)
+    statuses.note_event(batch.study, "sub-1", who(batch), status, said_at=at, at=at)
+
+
+def who(batch: Batch) -> str:
+    """The id on the platform of whoever works there."""
+    return batch.assignments.get().annotator.external_id
 
 
 def test_returning_ends_unfinished_work_pays_it_and_frees_the_place(
@@ -96,10 +102,22 @@ def test_a_repeated_event_changes_nothing(batch: Batch, working: Assignment) -> 
     assert Assignment.objects.values().get(pk=working.pk) == before
 
 
-def test_ignores_strangers_and_unknown_words(batch: Batch, working: Assignment) -> None:
-    statuses.note_event(batch.study, "another", "RETURNED", said_at=LATER)
-    statuses.note_event(batch.study, "sub-1", "EXPLODED", said_at=LATER)
-    statuses.note_event(batch.study, "", "RETURNED", said_at=LATER)
+@pytest.mark.parametrize(
+    ("submission", "person", "status"),
+    [
+        ("another", "", "RETURNED"),
+        ("sub-1", "", "EXPLODED"),
+        ("", "", "RETURNED"),
+        # Somebody's own submission, whose id another has put into their link.
+        ("sub-1", "somebody-else", "RETURNED"),
+    ],
+)
+def test_ignores_strangers_and_unknown_words(
+    batch: Batch, working: Assignment, submission: str, person: str, status: str
+) -> None:
+    statuses.note_event(
+        batch.study, submission, person or who(batch), status, said_at=LATER, at=LATER
+    )
     assert not Submission.objects.exists()
 
 
@@ -122,7 +140,8 @@ def test_asks_for_every_page(
     prolific: StandIn, connection: ProlificStudy, working: Assignment
 ) -> None:
     prolific.submissions = [{"id": f"x-{n}", "status": "ACTIVE"} for n in range(230)]
-    prolific.submissions.append({"id": "sub-1", "status": "RETURNED", "participant_id": "p"})
+    own = {"id": "sub-1", "status": "RETURNED", "participant_id": who(working.batch)}
+    prolific.submissions.append(own)
     assert statuses.poll(connection, at=LATER) == 1
     assert statuses.poll(connection, at=LATER + timedelta(minutes=5)) == 0
     working.refresh_from_db()
@@ -138,6 +157,24 @@ def test_ends_work_that_began_after_the_submission_was_returned(
     statuses.poll(connection, at=LATER)
     working.refresh_from_db()
     assert working.outcome == Outcome.WITHDRAWN
+
+
+def test_a_submission_of_somebody_else_changes_nothing(
+    prolific: StandIn, connection: ProlificStudy, working: Assignment
+) -> None:
+    prolific.submissions = [{"id": "sub-1", "status": "RETURNED", "participant_id": "other"}]
+    assert statuses.poll(connection, at=LATER) == 0
+    working.refresh_from_db()
+    assert working.outcome == ""
+
+
+def test_what_was_written_while_our_clock_was_ahead_holds_nothing_up(
+    prolific: StandIn, connection: ProlificStudy, working: Assignment
+) -> None:
+    ahead = LATER + timedelta(hours=1)
+    Submission.objects.create(assignment=working, status="ACTIVE", status_at=ahead)
+    prolific.submissions = [{"id": "sub-1", "status": "RETURNED"}]
+    assert statuses.poll(connection, at=LATER) == 1
 
 
 def test_keeps_why_asking_failed(prolific: StandIn, connection: ProlificStudy) -> None:
@@ -176,10 +213,15 @@ def test_approves_and_screens_out_what_is_approved_here(
 
 
 def told(
-    connection: ProlificStudy, body: Any, *, secret: str = "hook-secret", **headers: str
+    connection: ProlificStudy,
+    body: Any,
+    *,
+    secret: str = "hook-secret",
+    sent_at: str = "",
+    **headers: str,
 ) -> int:
-    content = json.dumps(body).encode()
-    sent_at = str(timezone.now().timestamp())
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    sent_at = sent_at or str(timezone.now().timestamp())
     more = {
         "X-Prolific-Request-Timestamp": sent_at,
         "X-Prolific-Request-Signature": signature(secret, sent_at, content),
@@ -191,46 +233,118 @@ def told(
     return client.post(url, content, content_type="application/json", headers=more).status_code
 
 
-EVENT = {
-    "event_type": "submission.status.change",
-    "resource_id": "sub-1",
-    "participant_id": "person",
-    "status": "RETURNED",
-}
+NO_TEXTS: tuple[Any, ...] = (None, 7, [], {}, float("nan"))
 
 
-def test_takes_a_signed_report(connection: ProlificStudy, working: Assignment) -> None:
-    assert told(connection, EVENT) == 204
+def from_now(**apart: float) -> str:
+    return str((timezone.now() + timedelta(**apart)).timestamp())
+
+
+def event(working: Assignment, status: str = "RETURNED", **fields: Any) -> dict[str, Any]:
+    return {
+        "event_type": "submission.status.change",
+        "resource_id": "sub-1",
+        "participant_id": who(working.batch),
+        "status": status,
+        **fields,
+    }
+
+
+@pytest.fixture
+def report(working: Assignment) -> dict[str, Any]:
+    return event(working)
+
+
+@pytest.mark.both_databases
+def test_takes_a_signed_report(
+    connection: ProlificStudy, working: Assignment, report: dict[str, Any]
+) -> None:
+    assert told(connection, report) == 204
     working.refresh_from_db()
     assert working.outcome == Outcome.WITHDRAWN
 
 
-def test_goes_by_the_time_of_the_event(connection: ProlificStudy, working: Assignment) -> None:
-    early = datetime(2026, 11, 1, 12, 1, tzinfo=UTC)
+def test_goes_by_the_signed_time_alone(
+    connection: ProlificStudy, working: Assignment, report: dict[str, Any]
+) -> None:
     Submission.objects.create(
-        assignment=working, status="ACTIVE", status_at=early + timedelta(seconds=1)
+        assignment=working, status="ACTIVE", status_at=timezone.now() - timedelta(minutes=20)
     )
-    assert told(connection, EVENT, **{"X-Timestamp": str(int(early.timestamp()))}) == 204
+    early, now = from_now(minutes=-30), from_now()
+    assert told(connection, report, sent_at=early, **{"X-Timestamp": now}) == 204
     working.refresh_from_db()
     assert working.outcome == ""
 
 
-def test_a_time_to_come_counts_as_now(connection: ProlificStudy, working: Assignment) -> None:
-    told(connection, {**EVENT, "status": "ACTIVE"}, **{"X-Timestamp": "99999999999"})
+@pytest.mark.both_databases
+@pytest.mark.parametrize("hours", [-0.5, 1])
+def test_the_same_report_again_changes_nothing(
+    connection: ProlificStudy, working: Assignment, hours: float
+) -> None:
+    """Not even where our clock is behind, so that each comes later than the one before."""
+    report, sent_at = event(working, "TIMED-OUT"), from_now(hours=hours)
+    assert told(connection, report, sent_at=sent_at) == 204
+    taken_back = timezone.now() + timedelta(hours=1)
+    Place.objects.filter(holder=working).update(lease_until=taken_back)
+    forget_deliveries(at=timezone.now())
+    assert told(connection, report, sent_at=sent_at) == 204
+    assert Place.objects.get(holder=working).lease_until == taken_back
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_of_the_same_report_many_times_at_once_one_is_taken() -> None:
+    batch = make.running_batch(via="prolific")
+    working = make.joined(batch, submission_id="sub-1")
+    connection = ProlificStudy.objects.create(study=batch.study, webhook_secret="hook-secret")
+    report, sent_at = event(working), from_now()
+    answers = at_once(lambda n: told(connection, report, sent_at=sent_at), 4)
+    assert answers == [204] * 4
+    assert connection.deliveries.count() == 1
+
+
+@pytest.mark.parametrize("hours", [-2, -1.01])
+def test_refuses_what_is_older_than_an_hour(
+    connection: ProlificStudy, report: dict[str, Any], hours: float
+) -> None:
+    assert told(connection, report, sent_at=from_now(hours=hours)) == 400
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("hours", [-0.9, 1])
+def test_a_clock_that_is_wrong_ends_work_at_our_own_time(
+    connection: ProlificStudy, working: Assignment, report: dict[str, Any], hours: float
+) -> None:
+    before = timezone.now()
+    assert told(connection, report, sent_at=from_now(hours=hours)) == 204
+    working.refresh_from_db()
+    assert working.outcome == Outcome.WITHDRAWN
+    assert working.finished_at is not None
+    assert working.finished_at >= before
     assert Submission.objects.get().status_at <= timezone.now()
+
+
+def test_forgets_reports_that_are_refused_for_their_age(
+    connection: ProlificStudy, report: dict[str, Any]
+) -> None:
+    told(connection, report)
+    forget_deliveries(at=timezone.now() + statuses.REMEMBERED + timedelta(minutes=1))
+    assert not connection.deliveries.exists()
 
 
 @pytest.mark.parametrize("secret", ["", "wrong"])
 def test_refuses_what_is_not_signed(
-    connection: ProlificStudy, working: Assignment, secret: str
+    connection: ProlificStudy, report: dict[str, Any], secret: str
 ) -> None:
-    assert told(connection, EVENT, secret=secret) == 401
+    assert told(connection, report, secret=secret) == 401
     assert not Submission.objects.exists()
 
 
-def test_without_a_secret_nobody_can_sign(connection: ProlificStudy, working: Assignment) -> None:
+def test_without_a_secret_nobody_can_sign(
+    connection: ProlificStudy, report: dict[str, Any]
+) -> None:
     ProlificStudy.objects.update(webhook_secret="")
-    assert told(connection, EVENT, secret="") == 401
+    assert told(connection, report, secret="") == 401
 
 
 @pytest.mark.parametrize("body", [[], "text", 7, {}, {"event_type": "study.status.change"}])
@@ -238,5 +352,30 @@ def test_takes_what_does_not_concern_it(connection: ProlificStudy, body: Any) ->
     assert told(connection, body) == 204
 
 
-def test_refuses_a_time_that_is_none(connection: ProlificStudy) -> None:
-    assert told(connection, EVENT, **{"X-Timestamp": "soon"}) == 400
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({name: "a\0b"} for name in ("resource_id", "participant_id", "status")),
+        *({name: "\ud800"} for name in ("resource_id", "participant_id", "status")),
+        *({"resource_id": value} for value in NO_TEXTS),
+    ],
+)
+def test_refuses_a_report_that_holds_no_texts(
+    connection: ProlificStudy, working: Assignment, wrong: dict[str, Any]
+) -> None:
+    assert told(connection, event(working, **wrong)) == 400
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b"\0", b"[" * 100_000, b"9" * 5_000, b'{"a":' * 50_000]
+)
+def test_refuses_what_is_no_json(connection: ProlificStudy, body: bytes) -> None:
+    assert told(connection, body) == 400
+
+
+@pytest.mark.parametrize("sent_at", ["soon", "nan", "inf", "1e300", "-1e300"])
+def test_refuses_a_time_that_is_none(
+    connection: ProlificStudy, report: dict[str, Any], sent_at: str
+) -> None:
+    assert told(connection, report, sent_at=sent_at) == 400
