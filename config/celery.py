@@ -24,6 +24,7 @@ ROOMS = [
     "scoring.runs",
     "scoring.figures",
     "scoring.asking",
+    "scoring.bundle",
 ]
 app.autodiscover_tasks(ROOMS)
 

@@ -101,22 +101,23 @@ class ZipFiles:
     def __init__(self, archive: zipfile.ZipFile, title: str) -> None:
         self._archive = archive
         self.title = title
-        self._left = MOST_BYTES
+        self._left, self._taken = MOST_BYTES, dict[str, int]()
         entries = archive.infolist()
         check_entries(entries)
         self._entries = {entry.filename: entry for entry in entries if not entry.is_dir()}
         self.names = tuple(sorted(self._entries))
 
     def read(self, name: str) -> bytes:
-        # The sizes in the headers were checked, but they may lie: count what is really read.
+        # The sizes in the headers were checked, but they may lie: count what is really read, once.
+        room = self._left + self._taken.get(name, 0)
         try:
             with self._archive.open(self._entries[name]) as file:
-                data = file.read(self._left + 1)
+                data = file.read(room + 1)
         except UNREADABLE as error:
             raise BadInput(f"{name} cannot be read: the archive is damaged there.") from error
-        self._left -= len(data)
-        if self._left < 0:
+        if len(data) > room:
             raise BadInput(TOO_LARGE)
+        self._left, self._taken[name] = room - len(data), len(data)
         return data
 
 

@@ -25,6 +25,7 @@ from django.utils.module_loading import import_string
 
 from annotation.models import Job, JobState, Upload
 from annotation.models.errors import Refusal
+from annotation.models.texts import storable
 
 MOST_TRIES = 5
 ROWS_AT_ONCE = 500
@@ -111,7 +112,7 @@ class Progress:
         """Raises Cancelled when the job is to stop."""
         told = write(
             lambda: _still_running(self._job).update(
-                progress=done, total=total, message=message, heartbeat_at=timezone.now()
+                progress=done, total=total, message=storable(message), heartbeat_at=timezone.now()
             )
         )
         if not told or _still_running(self._job).filter(cancel_requested=True).exists():
@@ -176,7 +177,7 @@ def run_job(job_id: int) -> None:
     except Cancelled as stopped:
         _end(job, JobState.CANCELLED, message=str(stopped) or "Stopped before it finished.")
     except Refusal as refusal:
-        _end(job, JobState.FAILED, message=str(refusal))
+        _end(job, JobState.FAILED, message=storable(str(refusal)))
     except Exception:
         logger.exception("Job %s (%s) failed", job.pk, job.kind)
         _end(

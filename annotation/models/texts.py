@@ -3,6 +3,9 @@
 import json
 from hashlib import sha256
 
+# Stands for a character that no database can hold.
+NO_TEXT = "\ufffd"
+
 
 def is_text(value: str) -> bool:
     """Whether every database can hold it: no NUL, no half of a surrogate pair."""
@@ -11,6 +14,13 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in value
+
+
+def storable(text: str) -> str:
+    """A text as every database can hold it: what it cannot is replaced."""
+    if is_text(text):
+        return text
+    return "".join(character if is_text(character) else NO_TEXT for character in text)
 
 
 def counted(count: int, one: str, many: str) -> str:

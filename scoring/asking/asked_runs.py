@@ -21,6 +21,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from annotation.jobs.queue import write
 from annotation.models.errors import BadInput
+from annotation.models.texts import storable
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
@@ -277,8 +278,8 @@ class AskedRun:
         Reply.objects.bulk_create(
             Reply(
                 prediction_id=pk,
-                text=storing.storable_text(replies[example].text),
-                version=storing.storable_text(replies[example].version)[:200],
+                text=storable(replies[example].text),
+                version=storable(replies[example].version)[:200],
                 stop_reason=replies[example].stop_reason[:40],
                 input_tokens=replies[example].input_tokens,
                 output_tokens=replies[example].output_tokens,

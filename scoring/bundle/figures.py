@@ -67,14 +67,14 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
         return y
     seen = ~np.isnan(y)
     centre = np.nanmean(np.nanmean(y, axis=0))
-    places = [[k for k, cluster in enumerate(clusters) if cluster == name] for name in names]
-    scale = np.array([len(place) for place in places]) / np.mean([len(p) for p in places])
-    columns = []
-    for weight, place in zip(scale, places, strict=True):
-        own, count = np.where(seen, y - centre, 0)[:, place].sum(axis=1), seen[:, place].sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            columns.append(np.where(count > 0, centre + weight * own / count, np.nan))
-    return np.column_stack(columns)
+    number = {name: k for k, name in enumerate(names)}
+    own = np.array([number[cluster] for cluster in clusters])
+    order, sizes = np.argsort(own, kind="stable"), np.bincount(own)
+    starts = np.cumsum(sizes) - sizes
+    total = np.add.reduceat(np.where(seen, y - centre, 0)[:, order], starts, axis=1)
+    count = np.add.reduceat(seen[:, order].astype(int), starts, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, centre + sizes / sizes.mean() * total / count, np.nan)
 
 
 def mean_squares(y: Array) -> tuple[float, float, float]:

@@ -7,22 +7,29 @@ program's own copy of the script.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from types import NoneType
+from typing import IO, Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.contrib.auth.models import User
+from django.db.models import CharField
 from django.template.loader import render_to_string
 
 from annotation.benchmarks.archives import Files, Source, open_files
+from annotation.benchmarks.formats.content import json_type, read_json
 from annotation.models import ChangeAction, Study
 from annotation.models.access import record
 from annotation.models.errors import BadInput, NotReady
+from annotation.models.texts import is_text
 from scoring.bundle.contents import FILES, FORMAT, TEXTS, VERSION, Contents
 from scoring.bundle.figures import CLOSE, distance, rebuilt
 from scoring.core import normalisation
+from scoring.core.intervals import ESTIMANDS
+from scoring.core.s1 import REFERENCE_POLICIES
 from scoring.models import ImportedStudy
 from scoring.tables.documents import csv_line, escaped_markdown
 
@@ -115,17 +122,45 @@ def readme(about: Mapping[str, Any]) -> str:
     return render_to_string("scoring/bundle/readme.txt", words)
 
 
-# What reading rows and computing with them raises where they are not what a bundle holds.
+# What computing raises where rows are not what a bundle holds.
 MALFORMED = (
     *(KeyError, IndexError, TypeError, AttributeError),
-    *(ValueError, ArithmeticError, RecursionError),
+    *(ValueError, ArithmeticError, RuntimeError),
 )
 # What a study is called there.
 NAMED = ("study", "title", "benchmark")
 NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
+DEEPEST, LARGEST = 50, 2**63
+# What is stored of a bundle, and shown on a page.
+STORED = ("study.json", "figures.jsonl")
+MOST_STORED = 5_000_000
+FIELDS = ("checksum", "slug", "title", "benchmark", "about", "figures")
+# What a figure is of: these texts, or values of these types.
+FIGURE: dict[str, tuple[Any, ...]] = {
+    "kind": ("human", "simulated"),
+    "task": (str,),
+    "shots": (int, str, NoneType),
+    "pool": (str, NoneType),
+    "references": REFERENCE_POLICIES,
+    "asked": ESTIMANDS,
+    "with_excluded": (bool,),
+    "gold_version": (int, NoneType),
+}
 
 
-def verify_bundle(source: Source, *, checksum: str = "") -> ImportedStudy:
+class Limits(NamedTuple):
+    """Of a bundle that is checked for somebody on a page."""
+
+    rows: int = 500_000
+    # People × items, of all batches together.
+    scores: int = 4_000_000
+    seconds: int = 120
+    megabytes: int = 1_000
+
+
+def verify_bundle(
+    source: Source, *, checksum: str = "", limits: Limits | None = None
+) -> ImportedStudy:
     """Not stored. Raises BadInput with what was changed, is missing, or does not follow."""
     with open_files(source) as files:
         found = _check_files(files)
@@ -134,17 +169,42 @@ def verify_bundle(source: Source, *, checksum: str = "") -> ImportedStudy:
                 f"This is another bundle than the published one: its checksum is {found}."
             )
         about = _read_about(files)
+        figures = list(_read(files, "figures.jsonl"))
+        for number, figure in enumerate(figures, start=1):
+            _check_figure(figure, f"figures.jsonl, row {number}")
         try:
-            figures = list(_read(files, "figures.jsonl"))
+            if limits:
+                _check_size(files, limits)
             _check_figures(files, figures)
         except MALFORMED as error:
-            raise BadInput(
-                f"The files of the bundle do not fit together ({type(error).__name__}: {error})."
-            ) from error
-    slug, title, benchmark = (str(about.get(name) or "") for name in NAMED)
+            said = f"{type(error).__name__}: {error}"[:200]
+            raise BadInput(f"The files of the bundle do not fit together ({said}).") from error
+    slug, title, benchmark = (about[name] for name in NAMED)
     return ImportedStudy(
         checksum=found, slug=slug, title=title, benchmark=benchmark, about=about, figures=figures
     )
+
+
+def _check_figure(figure: Mapping[str, Any], where: str) -> None:
+    for name, allowed in FIGURE.items():
+        value = figure.get(name)
+        if type(value) not in allowed and value not in allowed:
+            raise BadInput(f"{where}: “{name}” is {str(value)[:80]!r}, which no figure is of.")
+
+
+def _check_size(files: Files, limits: Limits) -> None:
+    rows = sum(files.read(name).count(b"\n") for name in files.names if name in FILES)
+    if rows > limits.rows:
+        raise BadInput(f"The bundle has {rows:,} rows; at most {limits.rows:,} are checked.")
+    items = Counter((row["task"], row["set"]) for row in _read(files, "items.jsonl"))
+    sizes = {
+        row["batch"]: items[row["task"], row["test_set"]] for row in _read(files, "batches.jsonl")
+    }
+    scores = sum(sizes[row["batch"]] for row in _read(files, "assignments.jsonl"))
+    if scores > limits.scores:
+        raise BadInput(
+            f"The bundle has {scores:,} people × items; at most {limits.scores:,} are checked."
+        )
 
 
 def _check_files(files: Files) -> str:
@@ -173,16 +233,22 @@ def _check_files(files: Files) -> str:
 
 
 def _read_about(files: Files) -> dict[str, Any]:
-    try:
-        about = json.loads(files.read("study.json"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput("The file study.json is no JSON.") from error
+    if any(len(files.read(name)) > MOST_STORED for name in STORED):
+        raise BadInput(f"{' and '.join(STORED)} may hold {MOST_STORED // 1_000_000} MB each.")
+    about = _checked(files.read("study.json"), "study.json")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise BadInput("The file study.json does not describe a study bundle.")
     if about.get("version") != VERSION:
         raise BadInput(
             f"The bundle has the format {about.get('version')}; this version reads {VERSION}."
         )
+    for name, column in zip(NAMED, FIELDS[1:4], strict=True):
+        field, text = ImportedStudy._meta.get_field(column), about.get(name)
+        assert isinstance(field, CharField)
+        if not isinstance(text, str) or not 0 < len(text) <= (field.max_length or 0):
+            raise BadInput(
+                f"study.json: “{name}” must be a text of at most {field.max_length} characters."
+            )
     return about
 
 
@@ -197,26 +263,47 @@ def _check_figures(files: Files, figures: list[dict[str, Any]]) -> None:
 
 
 def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
-    for line in files.read(name).splitlines():
-        row = json.loads(line)
-        if not isinstance(row, dict):
-            raise ValueError(f"{name} has a line that is no object")
-        yield row
+    for number, line in enumerate(files.read(name).split(b"\n"), start=1):
+        if line.strip():
+            row = _checked(line, name, number)
+            if not isinstance(row, dict):
+                raise BadInput(f"{name}, line {number}: this is {json_type(row)}, not an object.")
+            yield row
+
+
+def _checked(data: bytes, name: str, line: int = 0) -> Any:
+    """What a file or line of a bundle says, if every database can hold all of it."""
+    document = read_json(data, name, line)
+    where = f"{name}, line {line}" if line else name
+    left = [(document, 0)]
+    while left:
+        value, depth = left.pop()
+        if isinstance(value, dict | list):
+            if depth > DEEPEST:
+                raise BadInput(f"{where}: this is nested deeper than {DEEPEST} levels.")
+            inner = [*value, *value.values()] if isinstance(value, dict) else value
+            left += [(one, depth + 1) for one in inner]
+        elif isinstance(value, str) and not is_text(value):
+            raise BadInput(
+                f"{where}: there is a character that is not text (NUL or half a surrogate pair)."
+            )
+        elif isinstance(value, int | float) and not abs(value) < LARGEST:
+            raise BadInput(f"{where}: {str(value)[:20]} is no number that a bundle holds.")
+    return document
 
 
 def import_bundle(
     source: Source, *, owner: User | None = None, checksum: str = ""
 ) -> tuple[ImportedStudy, bool]:
-    """The study, and whether it is new: the same bundle twice is one.
+    """The study, and whether it is new: the same bundle twice is one."""
+    return store(verify_bundle(source, checksum=checksum), owner=owner)
 
-    It becomes a row of its own and nothing else: its people hold no exposure here, and nothing of
-    it can mix with what was measured here."""
-    study = verify_bundle(source, checksum=checksum)
-    if not (study.slug and study.title and study.benchmark):
-        raise BadInput("The file study.json does not name the study and its benchmark.")
-    names = ("slug", "title", "benchmark", "about", "figures")
+
+def store(study: ImportedStudy, *, owner: User | None) -> tuple[ImportedStudy, bool]:
+    """It becomes a row of its own and nothing else: its people hold no exposure here, and nothing
+    of it can mix with what was measured here."""
     return ImportedStudy.objects.get_or_create(
         owner=owner,
         checksum=study.checksum,
-        defaults={name: getattr(study, name) for name in names},
+        defaults={name: getattr(study, name) for name in FIELDS},
     )

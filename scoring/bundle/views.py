@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -17,10 +18,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
-from annotation.models import ReferencePolicy, Study
+from annotation.jobs.queue import enqueue
+from annotation.models import ReferencePolicy, Study, Upload
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
-from scoring.bundle.packing import export_bundle, import_bundle
+from scoring.bundle.packing import export_bundle
+from scoring.bundle.tasks import JOB, LIMITS, may_check
 from scoring.cells.rows import BY_KEY
 from scoring.comparison.row_tables import ESTIMANDS
 from scoring.core.s1 import REFERENCE_POLICIES
@@ -70,19 +73,28 @@ def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def imported_studies(request: ResearcherRequest) -> HttpResponse:
+    """The list; a bundle in, a job out."""
     if not request.user.has_perm("annotation.view_study"):
         raise PermissionDenied
+    is_allowed = may_check(request.user)
     form = BundleForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            study, _is_new = import_bundle(form.cleaned_data["file"], owner=request.user)
-        except Refusal as refusal:
-            form.add_error("file", str(refusal))
-        else:
-            return redirect("scoring:imported_study", study.pk)
+    status = 200
+    if request.method == "POST":
+        if is_allowed and form.is_valid():
+            file = form.cleaned_data["file"]
+            with transaction.atomic():
+                upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+                job = enqueue(JOB, {}, upload=upload, author=request.user)
+            return redirect("admin:annotation_job_change", job.pk)
+        status = 400 if is_allowed else 403
     studies = ImportedStudy.objects.visible_to(request.user).select_related("owner")
-    context = {"studies": studies, "form": form}
-    status = 400 if form.errors else 200
+    context = {
+        "studies": studies,
+        "form": form,
+        "may_check": is_allowed,
+        "limits": LIMITS,
+        "most_mb": settings.BENCHMARK_UPLOAD_MAX_BYTES // 1_000_000,
+    }
     return render(request, "scoring/bundle/imported_studies.html", context, status=status)
 
 

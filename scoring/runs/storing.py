@@ -16,16 +16,13 @@ from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
-from annotation.models.texts import checksum, is_text
+from annotation.models.texts import checksum, is_text, storable
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 from scoring.runs.import_report import answer_forms
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
-# Stands for a character that no database can hold.
-NO_TEXT = "\ufffd"
-
 Answers = Mapping[int, tuple[str, ...]]
 
 
@@ -111,13 +108,7 @@ def check_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
 
 def storable_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
     """Where nobody can be asked to send it again: what cannot be held is replaced."""
-    return distinct(tuple(map(storable_text, pieces)))
-
-
-def storable_text(text: str) -> str:
-    if is_text(text):
-        return text
-    return "".join(character if is_text(character) else NO_TEXT for character in text)
+    return distinct(tuple(map(storable, pieces)))
 
 
 def add_predictions(

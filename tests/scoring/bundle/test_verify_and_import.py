@@ -1,8 +1,12 @@
 """A bundle from elsewhere: tampering is found, and what is whole is shown."""
 
 import io
+import json
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -100,7 +104,7 @@ TAMPERED: dict[str, tuple[Callable[[Files], Files], str]] = {
     ),
     "a line that is no object": (
         lambda files: resummed({**files, "figures.jsonl": b"1\n"}),
-        "do not fit together",
+        "figures.jsonl, line 1: this is a number, not an object.",
     ),
 }
 
@@ -111,6 +115,129 @@ def test_finds_what_was_changed(files: Files, tmp_path: Path, what: str) -> None
     path = zipped(tamper(files), tmp_path / "bundle.zip")
     with pytest.raises(CommandError, match=sentence.replace(".", r"\.")):
         verified(path)
+
+
+def told(text: str) -> Callable[[Files], Files]:
+    """With this for the title in study.json."""
+    return lambda files: resummed(
+        {
+            **files,
+            "study.json": re.sub(
+                rb'"title": "[^"]*"', lambda _: b'"title": ' + text.encode(), files["study.json"]
+            ),
+        }
+    )
+
+
+def figure(name: str, text: str) -> Callable[[Files], Files]:
+    """With this for a field of the first figure."""
+
+    def change(files: Files) -> Files:
+        first, rest = files["figures.jsonl"].split(b"\n", 1)
+        row = json.dumps({**json.loads(first), name: "HERE"}).replace('"HERE"', text)
+        return resummed({**files, "figures.jsonl": row.encode() + b"\n" + rest})
+
+    return change
+
+
+NOT_TEXT = "a character that is not text"
+ODD: dict[str, tuple[Callable[[Files], Files], str]] = {
+    "NUL in the title": (told('"a\\u0000b"'), f"study.json: there is {NOT_TEXT}"),
+    "half a pair in the title": (told('"\\ud800"'), f"study.json: there is {NOT_TEXT}"),
+    "a long title": (told(f'"{"a" * 201}"'), "“title” must be a text of at most 200 characters"),
+    "no title": (told('""'), "“title” must be a text of at most 200 characters"),
+    "a title that is none": (told("[1]"), "“title” must be a text"),
+    "NaN": (told("NaN"), "study.json: nan is no number that a bundle holds"),
+    "infinite": (told("-Infinity"), "study.json: -inf is no number"),
+    "as good as infinite": (told("1e999"), "study.json: inf is no number"),
+    "a huge number": (told("9" * 400), "is no number that a bundle holds"),
+    "a number beyond any": (told("9" * 5_000), "too deep, or a number in it too long"),
+    "deep": (told("[" * 500 + "]" * 500), "study.json: this is nested deeper than 50 levels"),
+    "deeper": (told("[" * 9_999 + "]" * 9_999), "study.json, line 1: this JSON is too deep"),
+    "not UTF-8": (
+        lambda files: resummed({**files, "study.json": b'{"a": "\xff"}'}),
+        "study.json, line 1: byte 8 is not UTF-8",
+    ),
+    "not JSON": (
+        lambda files: resummed({**files, "gold.jsonl": b"\n{"}),
+        "gold.jsonl, line 2: this is not JSON",
+    ),
+    "a figure of NaN": (figure("mean", "NaN"), "figures.jsonl, line 1: nan is no number"),
+    "a figure with NUL": (
+        figure("task", '"\\u0000"'),
+        f"figures.jsonl, line 1: there is {NOT_TEXT}",
+    ),
+    "a figure of nobody": (figure("kind", '"run"'), "row 1: “kind” is 'run', which no figure"),
+    "a figure of no policy": (figure("references", "null"), "row 1: “references” is 'None'"),
+    "a figure of no version": (figure("gold_version", "{}"), "row 1: “gold_version” is '{}'"),
+    "a figure that is a text": (figure("mean", '"1"'), "do not fit together (TypeError"),
+    "too long to be stored": (
+        lambda files: resummed({**files, "figures.jsonl": b"\n" * 5_000_001}),
+        "may hold 5 MB each",
+    ),
+}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("what", ODD)
+def test_refuses_what_cannot_be_held_or_shown(files: Files, tmp_path: Path, what: str) -> None:
+    tamper, sentence = ODD[what]
+    path = zipped(tamper(files), tmp_path / "bundle.zip")
+    with pytest.raises(CommandError) as refused:
+        call_command("import_bundle", path)
+    assert sentence in str(refused.value)
+    assert len(str(refused.value)) < 400
+    assert not ImportedStudy.objects.exists()
+
+
+def with_entry(name: str, data: bytes = b"", **fields: int) -> Callable[[bytes], bytes]:
+    """The zip with one entry more."""
+
+    def change(data_of_zip: bytes) -> bytes:
+        buffer = io.BytesIO(data_of_zip)
+        with ZipFile(buffer, "a", ZIP_DEFLATED) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            info = ZipInfo(name)
+            info.compress_type = ZIP_DEFLATED
+            for field, value in fields.items():
+                setattr(info, field, value)
+            archive.writestr(info, data)
+        return buffer.getvalue()
+
+    return change
+
+
+def encrypted(data: bytes) -> bytes:
+    """Every entry marked so in the directory at the end."""
+    return data.replace(
+        b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00"
+    )
+
+
+ZIPS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "outside": (with_entry("../../etc/passwd"), "'../../etc/passwd' in the archive lies outside"),
+    "absolute": (with_entry("/etc/passwd"), "lies outside its folder"),
+    "by a drive": (with_entry("C:\\a"), "lies outside its folder"),
+    "twice": (with_entry("study.json"), "'study.json' in the archive is there twice"),
+    "a link": (with_entry("a", external_attr=0o120777 << 16), "is a link or a device"),
+    "a bomb": (with_entry("a", bytes(20_000_000)), "would grow to 20 MB from next to nothing"),
+    "encrypted": (encrypted, "is encrypted; pack it without a password"),
+    "cut off": (lambda data: data[: len(data) // 2], "neither a folder nor a readable zip file"),
+    "damaged": (
+        lambda data: data[:60] + bytes(byte ^ 1 for byte in data[60:90]) + data[90:],
+        "cannot be read: the archive is damaged there",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ZIPS)
+def test_refuses_an_archive_that_is_none(files: Files, tmp_path: Path, what: str) -> None:
+    change, sentence = ZIPS[what]
+    path = zipped(files, tmp_path / "bundle.zip")
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(CommandError) as refused:
+        call_command("import_bundle", path)
+    assert sentence in str(refused.value)
 
 
 def test_reads_a_bundle_from_before_there_were_pools(files: Files, tmp_path: Path) -> None:
