@@ -22,7 +22,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
 from scoring.runs import storing
 from scoring.runs.formats import records
-from scoring.runs.import_report import Counts, form_in_words
+from scoring.runs.import_report import EMPTY, OUTSIDE, Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.scores import keep_scores
 
@@ -266,8 +266,22 @@ class _Filling(ImportedRun):
         except storing.StoredAlready as error:
             self.is_there_as(error.run)
         else:
-            self.notes = (*notes, *form_in_words(self.run.report, self.items.item_set.choices))
+            said = form_in_words(self.run.report, self.items.item_set.choices)
+            self._check_answers(said)
+            self.notes = (*notes, *said)
         return True
+
+    def _check_answers(self, said: list[str]) -> None:
+        """Raise BadInput where not one is an answer that could have been given: the file is of
+        something else. Some that are none are the system's own, and count."""
+        report, answers = self.run.report, self.counts.matched
+        offers = answer_kind(self.run.task.kind).takes_options
+        # A single one may be the system's own too.
+        if offers and report[OUTSIDE] + report[EMPTY] == answers > 1:
+            raise BadInput(
+                f"{self.run.source_name}: no answer to {self.run.task.slug} is one. "
+                f"{'; '.join(said)}. Nothing was imported."
+            )
 
     def is_there_as(self, same: Run) -> None:
         storing.remove([self.run])

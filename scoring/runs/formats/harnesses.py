@@ -198,14 +198,16 @@ def _lm_eval_prediction(row: Mapping[str, Any], run: records.RunFields) -> recor
 
 
 def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(prompt, continuation) of each request, in order."""
-    arguments = row.get("arguments")
-    if not isinstance(arguments, dict):
-        return []
-    requests: list[tuple[str, str]] = []
-    while isinstance(request := arguments.get(f"gen_args_{len(requests)}"), dict):
-        requests.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
-    return requests
+    """(prompt, continuation) of each request, in order; older versions list the arguments."""
+    arguments, given = row.get("arguments"), list[tuple[object, object]]()
+    if isinstance(arguments, dict):
+        while isinstance(request := arguments.get(f"gen_args_{len(given)}"), dict):
+            given.append((request.get("arg_0", ""), request.get("arg_1", "")))
+    elif isinstance(arguments, list):
+        if not all(isinstance(request, list) and len(request) > 1 for request in arguments):
+            raise BadInput("“arguments” does not list a prompt and what followed for each request")
+        given = [(request[0], request[1]) for request in arguments]
+    return [(str(prompt), str(continuation)) for prompt, continuation in given]
 
 
 def _lm_eval_answer(
@@ -214,6 +216,11 @@ def _lm_eval_answer(
     responses = row.get("filtered_resps")
     if not isinstance(responses, list) or not responses:
         raise BadInput("the row has no filtered response")
+    if len(responses) != len(requests) and max(len(responses), len(requests)) > 1:
+        raise BadInput(
+            f"the row has {len(responses)} filtered responses to {len(requests)} requests: nothing "
+            "says which belongs to which"
+        )
     if len(requests) > 1:
         return (_likeliest(responses, requests, doc),)
     first = responses[0]
@@ -228,7 +235,7 @@ def _likeliest(
     # Requests without a prompt weigh only the choice, for another metric.
     weighed = [
         (_log_likelihood(response), continuation.strip())
-        for response, (prompt, continuation) in zip(responses, requests, strict=False)
+        for response, (prompt, continuation) in zip(responses, requests, strict=True)
         if prompt or not requests[0][0]
     ]
     place = max(range(len(weighed)), key=lambda number: weighed[number][0])

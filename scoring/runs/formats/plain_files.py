@@ -40,6 +40,8 @@ from scoring.runs.formats import records
 from scoring.runs.formats.json_files import read_elements, read_lines, read_members, read_opening
 
 HEADER = {"system", "method", "task", "shots"}
+# What a line that holds an answer has some of.
+ANSWERED = {"id", "prediction", "context", "question"}
 
 
 def _is_lines(path: Path) -> bool:
@@ -58,7 +60,19 @@ def _read_lines(path: Path, options: records.ReadOptions) -> Iterator[records.Re
         header = read
     elif first:
         rows = chain([first], rows)
+    rows = map(_not_a_header, rows)
     return records.read_each(rows, partial(_prediction, header=header, options=options))
+
+
+def _not_a_header(row: tuple[str, Any]) -> tuple[str, Any]:
+    """What follows a second header is of another run, so none of the file can be told apart."""
+    where, fields = row
+    if isinstance(fields, dict) and HEADER & fields.keys() and not ANSWERED & fields.keys():
+        raise BadInput(
+            f"{where}: only the first line may say what all lines share; put each run into a file "
+            "of its own. Nothing was imported."
+        )
+    return row
 
 
 def _prediction(

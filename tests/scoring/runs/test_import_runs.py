@@ -126,6 +126,36 @@ def test_an_answer_that_breaks_the_form_stays_in_the_mean(tmp_path: Path) -> Non
     assert "3 of 4 answers are one and the same: “bad”, “good”, “so-so”" in shown
 
 
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([["a"], ["b"], ["c"], ["d"]], "4 of 4 answers are not among the choices (bad, good)"),
+        ([["-1.5"], [], ["-0.5"], []], "2 of 4 answers are not among the choices (bad, good)"),
+        ([[], [], [], []], "4 of 4 answers are empty, though one is asked for"),
+    ],
+)
+def test_refuses_a_file_whose_answers_are_none(
+    tmp_path: Path, answers: list[list[str]], said: str
+) -> None:
+    """With all that it holds besides."""
+    toy_benchmark()
+    names = [{**line, "task": "names"} for line in mood_lines([["Anna"]] * 4)]
+    path = written(tmp_path / "a.jsonl", [*names, *mood_lines(answers)])
+    with pytest.raises(CommandError) as refused:
+        command(path)
+    assert said in str(refused.value)
+    assert "a.jsonl: no answer to mood is one" in str(refused.value)
+    assert not Run.every.exists()
+    assert not Prediction.objects.exists()
+
+
+def test_stores_answers_of_which_some_are_none(tmp_path: Path) -> None:
+    toy_benchmark()
+    shown = command(written(tmp_path / "a.jsonl", mood_lines([["a"], ["b"], ["good"], []])))
+    assert "2 of 4 answers are not among the choices" in shown
+    assert Run.objects.get().coverage == 1
+
+
 def test_notices_the_same_file_under_another_split(tmp_path: Path) -> None:
     toy_benchmark()
     answers = [["good"], ["bad"], ["good"], ["bad"]]

@@ -142,6 +142,16 @@ def test_goes_on_after_lines_that_cannot_be_read(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("second", [{**WHO, "split": 2}, {"task": "mood"}])
+def test_refuses_a_second_header_and_keeps_nothing(tmp_path: Path, second: object) -> None:
+    """What follows it would be stored as what the first one names."""
+    answer = {"id": "test 0", "prediction": ["Anna"]}
+    lines = [{**WHO, "task": "names"}, answer, second, {**answer, "id": "test 1"}]
+    with pytest.raises(BadInput, match=r"a\.jsonl, line 3: only the first line may say"):
+        imported(written(tmp_path / "a.jsonl", lines), toy_benchmark())
+    assert not Run.every.exists()
+
+
 def test_refuses_a_bad_header_and_keeps_nothing(tmp_path: Path) -> None:
     lines = [{**WHO, "shots": "few"}, {"id": "test 0", "prediction": []}]
     with pytest.raises(BadInput, match=r"a\.jsonl, line 1: “shots” must be"):

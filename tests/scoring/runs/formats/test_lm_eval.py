@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models.errors import BadInput
+from scoring.models import Run
 from tests.scoring.runs.runs_from import FILES, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db
@@ -114,6 +115,45 @@ def test_says_which_facts_are_missing_without_the_results_file(tmp_path: Path) -
         imported(tmp_path / MOOD.name, toy_benchmark())
     run = imported(tmp_path / MOOD.name, toy_benchmark("b"), run={"shots": 2, "system": "Toy"})
     assert run.runs[0].run.system == "Toy"
+
+
+def as_lists(row: dict[str, Any]) -> None:
+    """As older versions wrote the arguments."""
+    row["arguments"] = [[given["arg_0"], given["arg_1"]] for given in row["arguments"].values()]
+
+
+def test_reads_arguments_that_are_lists(tmp_path: Path) -> None:
+    run = imported(changed(tmp_path, as_lists), toy_benchmark()).runs[0].run
+    assert answers(run) == answers(imported(MOOD, toy_benchmark("other")).runs[0].run)
+
+
+def test_reads_what_was_written_after_arguments_that_are_lists(tmp_path: Path) -> None:
+    path = changed(tmp_path, as_lists, NAMES)
+    run = imported(path, toy_benchmark(), choice="none").runs[0].run
+    assert answers(run)["test 3"] == ["Anna", "Boris"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["prompt"], "“arguments” does not list a prompt and what followed"),
+        ([["prompt"]], "“arguments” does not list a prompt and what followed"),
+        ([["prompt", " bad"]], "the row has 2 filtered responses to 1 requests"),
+        ([], "the row has 2 filtered responses to 0 requests"),
+        (None, "the row has 2 filtered responses to 0 requests"),
+    ],
+)
+def test_refuses_arguments_that_do_not_say_what_was_weighed(
+    tmp_path: Path, arguments: object, sentence: str
+) -> None:
+    """A log-likelihood is no answer."""
+
+    def lose(row: dict[str, Any]) -> None:
+        row["arguments"] = arguments
+
+    with pytest.raises(BadInput, match=sentence):
+        imported(changed(tmp_path, lose), toy_benchmark())
+    assert not Run.every.exists()
 
 
 def test_refuses_a_row_whose_likelihoods_are_missing(tmp_path: Path) -> None:
