@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -107,8 +108,8 @@ def _read_manifest(text: bytes) -> Manifest:
             "restore it with the version that made it."
         )
     return Manifest(
-        made_at=read["made_at"],
-        migrations=[(app, name) for app, name in read["migrations"]],
+        made_at=datetime.fromisoformat(read["made_at"]).isoformat(),
+        migrations=[(str(app), str(name)) for app, name in read["migrations"]],
         tables=[Held(**held) for held in read["tables"]],
     )
 

@@ -6,12 +6,14 @@ from contextlib import contextmanager
 
 from django.apps.registry import Apps
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.models.errors import BadInput
 from config.backups.archive import (
+    BROKEN,
     Backup,
     columns_of,
     content_of,
@@ -23,6 +25,8 @@ from config.backups.archive import (
 from config.migrations import in_todays_names
 
 EMBEDDED = "baseliner.sqlite3"
+# What storing rows raises that are none of their table.
+UNFIT = (*BROKEN, DatabaseError, ValidationError, AttributeError)
 
 
 def restore_backup(backup: Backup) -> None:
@@ -39,9 +43,7 @@ def restore_backup(backup: Backup) -> None:
     _take_identity_key(backup)
     executor.migrate(leaves)
     # The models as they were when the backup was made.
-    then = executor.loader.project_state(leaves).apps
-    with transaction.atomic(), triggers_lifted():
-        _fill(then, backup)
+    fill(executor.loader.project_state(leaves).apps, backup)
     call_command("migrate", verbosity=0)
 
 
@@ -78,6 +80,16 @@ def _take_identity_key(backup: Backup) -> None:
         )
     own_file.write_text(backup.identity_key + "\n")
     settings.IDENTITY_KEY = backup.identity_key  # for the migrations that follow
+
+
+def fill(then: Apps, backup: Backup) -> None:
+    """Put the rows of a backup in the place of all that is there, or leave it. Raises BadInput."""
+    try:
+        with transaction.atomic(), triggers_lifted():
+            _fill(then, backup)
+    except UNFIT as problem:
+        said = str(problem).partition("\n")[0][:200]
+        raise BadInput(f"The backup's rows do not fit its own tables ({said}).") from problem
 
 
 def _fill(then: Apps, backup: Backup) -> None:

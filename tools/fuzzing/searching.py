@@ -7,6 +7,8 @@ down once, by its kind and place, and the search goes on.
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -63,14 +65,24 @@ def _place_of(error: Exception) -> str:
     return f"{Path(ours[-1].filename).stem}-{ours[-1].lineno}"
 
 
-def make_database() -> None:
-    """In memory: each search changes a copy."""
-    connection.creation.create_test_db(verbosity=0)
-    make_world()
+@contextmanager
+def database() -> Iterator[None]:
+    """Each search changes nothing that stays: in memory it has a copy, elsewhere a transaction."""
+    name = connection.settings_dict["NAME"]
+    if connection.vendor != "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = f"fuzz_baseliner_{os.getpid()}"
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    try:
+        make_world()
+        yield
+    finally:
+        connection.creation.destroy_test_db(name, verbosity=0)
 
 
 def search(name: str, folder: Path, seconds: int) -> int:
     """In a process of its own, which ends where the reader hangs. Returns its status."""
+    # Of one connection to a server two processes would read each other's answers.
+    connection.close()
     pid = os.fork()
     if pid == 0:
         log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT)

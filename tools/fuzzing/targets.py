@@ -13,22 +13,34 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from django.apps import apps
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 
 from annotation.benchmarks.archives import open_files
 from annotation.benchmarks.formats.labelled import read_labelled
 from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.benchmarks.importing import import_benchmark, import_episodes
 from annotation.kinds import answer_kind
-from annotation.models import Assignment, Benchmark, Item, ItemSet, Kind, Role
+from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Kind, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.studies.people import read_people
 from annotation.work.judging import current_example
 from annotation.work.wording import markdown_html
-from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup
-from scoring.bundle.packing import verify_bundle
+from config.backups.archive import (
+    IDENTITY_KEY,
+    MANIFEST,
+    Backup,
+    columns_of,
+    content_of,
+    lines_of,
+)
+from config.backups.restoring import fill
+from scoring.bundle.packing import import_bundle
 from scoring.episodes.checking import check_predictions
 from scoring.prompts.formats import read_templates
 from scoring.runs.formats import reported
@@ -71,7 +83,7 @@ class Target:
 
 def make_world() -> None:
     """What the readers find in the database, anew, before anything is rolled back."""
-    for made in (toy, flex, bundle, at_work):
+    for made in (toy, flex, bundle, superuser, at_work):
         made.cache_clear()
         made()
 
@@ -143,6 +155,22 @@ def _tables() -> list[bytes]:
         b'id,text,label\n7,"Rain, all day.",weather\n8,A goal.,sport\n',
         b'{"text": ["Rain.", "Sun."], "label": 1, "question": "So?"}\n',
         b'text\tlabel\n"One\nTwo"\ta\nThree\tb\n',
+    ]
+
+
+def _import_table(files: Contents, suffix: str) -> None:
+    file = io.BytesIO(files["file"])
+    import_benchmark(file, name="fuzzed", file_name=f"questions{suffix}")
+
+
+def _question_tables() -> list[bytes]:
+    return [
+        b"question,A,B,C,answer\nSum?,3,4,5,B\nNext?,1,2,3,C\n",
+        b"question,choices,answer\n\"Which, then?\",\"['3', '5']\",1\nWho?,\"['a', 'b']\",0\n",
+        _lines(
+            {"question": "Sum?", "answer": "#### 1,130"}, {"question": "So?", "answer": "#### 2"}
+        ),
+        _lines({"question": "Who?", "choices": ["Anna", "Boris"], "answer": 1, "subject": "names"}),
     ]
 
 
@@ -278,10 +306,19 @@ def bundle() -> dict[str, bytes]:
     return packed(measured.cell([0, 4], tests=3).study)
 
 
-def _verify_bundle(files: Contents) -> None:
-    """Changed by somebody who makes the checksums anew, so that they stop nothing."""
+def _import_bundle(files: Contents) -> None:
+    """Changed by somebody who makes the checksums anew, so that they stop nothing; and shown."""
     given = dict(zip(CHANGED, files.values(), strict=False))
-    verify_bundle(_zipped(resummed({**bundle(), **given})))
+    study, _is_new = import_bundle(_zipped(resummed({**bundle(), **given})))
+    client = Client()
+    client.force_login(superuser())
+    status = client.get(reverse("scoring:imported_study", args=[study.pk])).status_code
+    assert status == 200, status
+
+
+@cache
+def superuser() -> User:
+    return User.objects.create_superuser("fuzzer")
 
 
 CHANGED = ("study.json", "figures.jsonl", "judgements.jsonl", "items.jsonl", "tasks.jsonl")
@@ -294,6 +331,24 @@ def _bundles() -> list[bytes]:
 def _read_backup(files: Contents) -> None:
     with Folder({"backup.zip": _zipped(files).getvalue()}) as folder:
         Backup(folder / "backup.zip")
+
+
+def _restore(files: Contents) -> None:
+    """Where the sums are those of the changed rows."""
+    held = {"table": "annotation.channel", "columns": columns_of(Channel)}
+    rows, checksum = content_of(io.BytesIO(files["rows"]))
+    manifest = {
+        **{"format": 1, "made_at": "2026-11-01T12:00:00", "migrations": []},
+        "tables": [{**held, "rows": rows, "checksum": checksum}],
+    }
+    entries = {MANIFEST: _lines(manifest), IDENTITY_KEY: b"key", CHANNELS: files["rows"]}
+    zipped = Folder({"backup.zip": _zipped(entries).getvalue()})
+    with zipped as folder, Backup(folder / "backup.zip") as backup:
+        fill(apps, backup)
+
+
+def _channels() -> list[bytes]:
+    return [b"".join(lines_of(Channel, "default"))]
 
 
 def _backups() -> list[bytes]:
@@ -361,6 +416,7 @@ def at_work() -> Assignment:
 
 
 BACKUP = (MANIFEST, IDENTITY_KEY, "tables/annotation.annotator.jsonl")
+CHANNELS = "tables/annotation.channel.jsonl"
 SPEC = ("run_spec.json", "scenario_state.json", "per_instance_stats.json")
 TARGETS: dict[str, Target] = {
     "archive": Target(_read_archive, _archives),
@@ -369,6 +425,8 @@ TARGETS: dict[str, Target] = {
     "csv": Target(partial(_read_table, suffix=".csv"), _tables),
     "tsv": Target(partial(_read_table, suffix=".tsv"), _tables),
     "json-lines": Target(partial(_read_table, suffix=".jsonl"), _tables),
+    "question-csv": Target(partial(_import_table, suffix=".csv"), _question_tables),
+    "question-lines": Target(partial(_import_table, suffix=".jsonl"), _question_tables),
     "episodes": Target(_import_episodes, _episodes, EPISODES),
     "own-lines": Target(_import_runs, _own_lines, ("runs.jsonl",)),
     "lm-eval": Target(
@@ -396,8 +454,9 @@ TARGETS: dict[str, Target] = {
     "clues-lists": Target(partial(_import_runs, task="names"), _lists, ("lists.json",)),
     "reported-scores": Target(_import_runs, _figures, ("figures.json",)),
     "check-predictions": Target(_check_predictions, _flex_predictions),
-    "bundle": Target(_verify_bundle, _bundles, CHANGED),
+    "bundle": Target(_import_bundle, _bundles, CHANGED),
     "backup": Target(_read_backup, _backups, BACKUP),
+    "restore": Target(_restore, _channels, ("rows",)),
     "templates": Target(_read_templates, _templates),
     "replies": Target(_read_answers, _replies),
     "people": Target(_read_people, lambda: [b"id\nanna@example.org\n'=7\n", b"a;1\nb;2\n"]),

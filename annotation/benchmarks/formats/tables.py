@@ -303,7 +303,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
 def _headless(cells: Sequence[str]) -> list[str]:
     """The names of MMLU's columns, which its own files lack: question, options, letter."""
     letters = string.ascii_uppercase[: len(cells) - 2]
-    if len(cells) < 4 or len(cells[-1]) != 1 or cells[-1] not in letters:
+    if not 2 <= len(cells) - 2 == len(letters) or cells[-1] not in [*letters]:
         return []
     return ["question", *letters, "answer"]
 
