@@ -269,9 +269,12 @@ class ImportForm(forms.Form):
         "<stem>_train_<shots>_<split>.jsonl.",
         widget=forms.FileInput(attrs={"accept": ",".join((".zip", ".eval", *TABLES))}),
     )
-    encoding = forms.CharField(required=False, help_text="Of what is not UTF-8, such as mac_roman.")
+    encoding = forms.CharField(
+        required=False, max_length=40, help_text="Of what is not UTF-8, such as mac_roman."
+    )
     shots = forms.RegexField(
-        r"^[\d ]*$",
+        r"^[0-9 ]*$",
+        max_length=200,
         label="Shot sets to draw",
         required=False,
         help_text="Such as 10 20 30, out of the labelled part (train) beside the test set in a "

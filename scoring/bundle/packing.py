@@ -20,11 +20,10 @@ from django.db.models import CharField
 from django.template.loader import render_to_string
 
 from annotation.benchmarks.archives import Files, Source, open_files
-from annotation.benchmarks.formats.content import json_type, read_json
+from annotation.benchmarks.formats.content import check_storable, json_type, read_json
 from annotation.models import ChangeAction, Study
 from annotation.models.access import record
 from annotation.models.errors import BadInput, NotReady
-from annotation.models.texts import is_text
 from scoring.bundle.contents import FILES, FORMAT, TEXTS, VERSION, Contents
 from scoring.bundle.figures import CLOSE, distance, rebuilt
 from scoring.core import normalisation
@@ -130,7 +129,6 @@ MALFORMED = (
 # What a study is called there.
 NAMED = ("study", "title", "benchmark")
 NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
-DEEPEST, LARGEST = 50, 2**63
 # What is stored of a bundle, and shown on a page.
 STORED = ("study.json", "figures.jsonl")
 MOST_STORED = 5_000_000
@@ -272,23 +270,8 @@ def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _checked(data: bytes, name: str, line: int = 0) -> Any:
-    """What a file or line of a bundle says, if every database can hold all of it."""
     document = read_json(data, name, line)
-    where = f"{name}, line {line}" if line else name
-    left = [(document, 0)]
-    while left:
-        value, depth = left.pop()
-        if isinstance(value, dict | list):
-            if depth > DEEPEST:
-                raise BadInput(f"{where}: this is nested deeper than {DEEPEST} levels.")
-            inner = [*value, *value.values()] if isinstance(value, dict) else value
-            left += [(one, depth + 1) for one in inner]
-        elif isinstance(value, str) and not is_text(value):
-            raise BadInput(
-                f"{where}: there is a character that is not text (NUL or half a surrogate pair)."
-            )
-        elif isinstance(value, int | float) and not abs(value) < LARGEST:
-            raise BadInput(f"{where}: {str(value)[:20]} is no number that a bundle holds.")
+    check_storable(document, f"{name}, line {line}" if line else name)
     return document
 
 

@@ -310,7 +310,7 @@ def _import_bundle(files: Contents) -> None:
     """Changed by somebody who makes the checksums anew, so that they stop nothing; and shown."""
     given = dict(zip(CHANGED, files.values(), strict=False))
     study, _is_new = import_bundle(_zipped(resummed({**bundle(), **given})))
-    client = Client()
+    client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(superuser())
     status = client.get(reverse("scoring:imported_study", args=[study.pk])).status_code
     assert status == 200, status

@@ -166,6 +166,7 @@ ASKS = re.compile(r"(choice|option|ending|image|figure|picture|audio|video)s?[ _
 # By which models' training data can leave the file out.
 CANARY = re.compile(r"canary(?:[ _-]?string)?", re.I)
 LONGEST_CANARY = 300
+NOT_TEXT = "a character that is not text (NUL or half a surrogate pair)"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -207,9 +208,7 @@ class Record:
         if not isinstance(value, str):
             self.refuse(f"{what} must be a string, but it is {json_type(value)}.")
         if not is_text(value):
-            self.refuse(
-                f"{what} holds a character that is not text (NUL or half a surrogate pair)."
-            )
+            self.refuse(f"{what} holds {NOT_TEXT}.")
         return value
 
 
@@ -258,6 +257,26 @@ def read_json(data: bytes, file: str, line: int = 0) -> Any:
         raise BadInput(
             f"{file}, line {line or 1}: this JSON is too deep, or a number in it too long."
         ) from error
+
+
+# Nothing that people are asked is nested deeper, and no number of theirs is larger.
+DEEPEST, LARGEST = 50, 2**63
+
+
+def check_storable(document: Any, where: str) -> None:
+    """Raise BadInput for what some database or page could not hold of a JSON value."""
+    left = [(document, 0)]
+    while left:
+        value, depth = left.pop()
+        if isinstance(value, dict | list):
+            if depth > DEEPEST:
+                raise BadInput(f"{where}: this is nested deeper than {DEEPEST} levels.")
+            inner = [*value, *value.values()] if isinstance(value, dict) else value
+            left += [(one, depth + 1) for one in inner]
+        elif isinstance(value, str) and not is_text(value):
+            raise BadInput(f"{where}: there is {NOT_TEXT}.")
+        elif isinstance(value, int | float) and not abs(value) < LARGEST:
+            raise BadInput(f"{where}: {str(value)[:20]} is no number that can be stored.")
 
 
 def _read_record(raw: bytes, file: str, number: int) -> Record:

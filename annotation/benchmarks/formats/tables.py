@@ -13,7 +13,13 @@ from itertools import islice
 from typing import Any
 
 from annotation.benchmarks.archives import MOST_BYTES
-from annotation.benchmarks.formats.content import CANARY, Record, read_json, read_records
+from annotation.benchmarks.formats.content import (
+    CANARY,
+    Record,
+    check_storable,
+    read_json,
+    read_records,
+)
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
@@ -203,8 +209,10 @@ def python_list(record: Record, text: str, what: str = "the options") -> list[An
 
 def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
     """Of a table that is looked at before it is imported."""
-    data = as_utf8(data, file, encoding)
-    return [record.fields for record in islice(read_table(data, file), FIRST)]
+    records = list(islice(read_table(as_utf8(data, file, encoding), file), FIRST))
+    for record in records:
+        check_storable(record.fields, record.where)
+    return [record.fields for record in records]
 
 
 def read_table(data: bytes, file: str) -> Iterator[Record]:
@@ -341,7 +349,7 @@ def as_utf8(data: bytes, file: str, encoding: str) -> bytes:
     than ASCII reads as UTF-8."""
     is_text = not file.lower().endswith(".parquet")
     if encoding and is_text and _is_other(data):
-        return decoded(data, file, encoding).encode()
+        return decoded(data, file, encoding).encode(errors="replace")
     return data
 
 
@@ -362,7 +370,7 @@ def decoded(data: bytes, file: str, encoding: str) -> str:
             f"{encoding.removesuffix('-sig').upper()}; save it as UTF-8, or name the encoding "
             "that it has, such as mac_roman."
         ) from error
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:
         raise BadInput(f"There is no encoding {encoding!r}; one is mac_roman.") from error
 
 

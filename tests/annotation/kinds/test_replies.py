@@ -173,6 +173,21 @@ def test_reads_a_reply_that_goes_round_in_circles(kind: AnswerKind, loop: str) -
             assert seconds_to_read(kind, loop * times, labels) < 5
 
 
+@pytest.mark.parametrize("kind", answer_kinds(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=list(LOOPS))
+@pytest.mark.parametrize("end", ["", "</think>good"])
+def test_only_looks_through_a_megabyte(kind: AnswerKind, loop: str, end: str) -> None:
+    """Less than what folding its case a few dozen times takes, a millisecond each."""
+    reply = loop * (1_000_000 // len(loop)) + end
+    read, folded = [], []
+    for _ in range(3):
+        read.append(seconds_to_read(kind, reply, ("0", "1", "2", "3")))
+        began = process_time()
+        reply.casefold()
+        folded.append(process_time() - began)
+    assert min(read) < 40 * min(folded)
+
+
 def test_keeps_a_reply_that_is_longer_than_any_answer_as_it_is() -> None:
     reply = "good" + " and so on" * 3_000
     assert answer_kind("choice").from_prompted(reply, OPTIONS) == [reply]
