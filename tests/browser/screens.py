@@ -388,6 +388,7 @@ def test_studies_of_others(at_a_desk: Person, album: Album, tmp_path: Path) -> N
     page.get_by_label("A bundle").set_input_files(bundle)
     album.shows(at_a_desk, "studies-of-others")
     page.get_by_role("button", name="Check and show").click()
+    page.get_by_role("link", name="Open").click()
     expect(page.get_by_role("heading", name="Reviews, read in Graz")).to_be_visible()
     album.shows(at_a_desk, "study-of-others", whole=True)
 

@@ -106,7 +106,15 @@ def test_takes_or_refuses_what_was_found(
 RAW: list[tuple[str, bytes]] = [
     # As MMLU's own files are, with more columns than letters.
     ("question-csv", b"What?" + b",a" * 29 + b",B"),
+    *(("restore", row) for row in (b"{", b"1", b"[]", b'{"a": 1}', b"[" * 9_999)),
 ]
+
+
+def test_refuses_rows_that_only_one_database_would_take() -> None:
+    (first,) = TARGETS["restore"].seeds()
+    for name in (b"a" * 99, b"a\\u0000b", b"a\\ud800b"):
+        row = first.split(b"\n")[0].replace(b'"prolific"', b'"' + name + b'"')
+        TARGETS["restore"].try_out(row)
 
 
 @pytest.mark.parametrize(("name", "data"), RAW)

@@ -38,6 +38,8 @@ from config.backups.archive import (
     columns_of,
     content_of,
     lines_of,
+    reset_sequences,
+    tables_of,
 )
 from config.backups.restoring import fill
 from scoring.bundle.packing import import_bundle
@@ -344,7 +346,13 @@ def _restore(files: Contents) -> None:
     entries = {MANIFEST: _lines(manifest), IDENTITY_KEY: b"key", CHANNELS: files["rows"]}
     zipped = Folder({"backup.zip": _zipped(entries).getvalue()})
     with zipped as folder, Backup(folder / "backup.zip") as backup:
-        fill(apps, backup)
+        try:
+            with transaction.atomic():
+                fill(apps, backup)
+                transaction.set_rollback(True)
+        finally:
+            # A server takes back no number that was given out.
+            reset_sequences(tables_of(apps).values(), "default")
 
 
 def _channels() -> list[bytes]:
