@@ -40,6 +40,8 @@ MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
 PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
 DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 DODGED_MARK = "*"
+# In points: marks nearer to each other lie on one another.
+NEAR = 3
 # In shots, where there is only one number of them.
 MOST_ASIDE = 10
 
@@ -224,12 +226,27 @@ def _step(rows: Sequence[Row]) -> float:
 
 def _asides(lines: Sequence[Sequence[Row]], step: float) -> list[float]:
     """How far each line stands beside its shots: only where several intervals would hide one
-    another, those after the first, left and right, within a sixth of the way to the next shots."""
+    another, those after the first, left and right, within a sixth of the way to the next shots.
+    Lines without an interval stand at their shots; where one has a mark that would cover another,
+    all those with intervals make room."""
     has_interval = [any(row.ci_low is not None for row in line) for line in lines]
-    count = sum(has_interval) | 1
+    taken = _covers(lines, has_interval)
+    count = (sum(has_interval) + taken) | 1
     places = (np.arange(count) - count // 2) * step / (3 * max(1, count - 1))
-    room = iter(sorted(places.tolist(), key=abs))
+    room = iter(sorted(places.tolist(), key=abs)[taken:])
     return [next(room) if told else 0.0 for told in has_interval]
+
+
+def _covers(lines: Sequence[Sequence[Row]], has_interval: Sequence[bool]) -> bool:
+    """Whether a mark of a line without an interval lies on one of a line with it."""
+    marks: dict[bool, list[tuple[int | str | None, float]]] = {False: [], True: []}
+    for line, told in zip(lines, has_interval, strict=True):
+        marks[told] += [(row.shots, row.mean) for row in line if row.mean is not None]
+    return any(
+        shots == other and abs(mean - theirs) < NEAR
+        for shots, mean in marks[False]
+        for other, theirs in marks[True]
+    )
 
 
 def _system(

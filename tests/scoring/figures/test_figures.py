@@ -61,6 +61,11 @@ def test_stands_marks_on_their_shots_and_says_where_it_does_not() -> None:
     [people] = alone.axes[1].containers
     assert people.lines[0].get_xdata().tolist() == [10, 30]
     assert not alone.legends[0].get_title().get_text()
+    # One without an interval covers none with it.
+    covered: Any = shots_figure([*ROWS[:2], replace(RUN, mean=81.0)])
+    [people] = covered.axes[0].containers
+    assert 10 not in people.lines[0].get_xdata()
+    assert "side by side" in covered.legends[0].get_title().get_text()
     several = shots_figure([HUMAN, replace(RUN, ci_low=40.0, ci_high=60.0)])
     assert several.axes[0].get_xlabel() == "shots*"
     assert "side by side" in several.legends[0].get_title().get_text()
