@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from config.documentation.pages import documentation, picture
+from config.documentation.views import documentation, picture
 from config.health import healthz, metrics, readyz
 from config.middleware import nothing_in_the_api
 

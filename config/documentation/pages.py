@@ -10,15 +10,11 @@ from posixpath import dirname, join, normpath
 
 from django import template
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import DjangoHelpFormatter
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.safestring import SafeString, mark_safe
-from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -129,11 +125,11 @@ def source(name: str) -> str:
 @cache
 def page_html(name: str, root: str) -> SafeString:
     """Its links lead to pages and pictures under the root."""
-    tokens = _MARKDOWN.parse(_DIRECTIVE.sub("", source(name)))
+    tokens = tokens_of(name)
     taken: set[str] = set()
     for heading, text in pairwise(tokens):
         if heading.type == "heading_open":
-            heading.attrSet("id", _anchor(text.content, taken))
+            heading.attrSet("id", anchor(text.content, taken))
     for token in tokens:
         for inner in token.children or []:
             _lead(inner, name, root)
@@ -146,16 +142,20 @@ def title(name: str) -> str:
     return match[1] if match else name
 
 
-def _anchor(heading: str, taken: set[str]) -> str:
+def tokens_of(name: str) -> list[Token]:
+    return _MARKDOWN.parse(_DIRECTIVE.sub("", source(name)))
+
+
+def anchor(heading: str, taken: set[str]) -> str:
     """As GitHub and MyST make them."""
     plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     wanted = _NOT_IN_ANCHORS.sub("", plain.lower().replace(" ", "-"))
-    anchor, again = wanted, 0
-    while anchor in taken:
+    made, again = wanted, 0
+    while made in taken:
         again += 1
-        anchor = f"{wanted}-{again}"
-    taken.add(anchor)
-    return anchor
+        made = f"{wanted}-{again}"
+    taken.add(made)
+    return made
 
 
 def _lead(token: Token, name: str, root: str) -> None:
@@ -186,28 +186,3 @@ def docs(page: str) -> str:
     if settings.DOCS_URL:
         return f"{settings.DOCS_URL}/{name}.html{hash_sign}{anchor}"
     return reverse("documentation") + address(f"{name}.md{hash_sign}{anchor}")
-
-
-@login_not_required
-@require_safe
-def documentation(request: HttpRequest, page: str = "") -> HttpResponse:
-    wanted = page.rstrip("/")
-    names = (wanted, f"{wanted}/{FIRST}".lstrip("/"))
-    name = next((name for name in names if name in page_names()), None)
-    if name is None:
-        raise Http404
-    context = {
-        "title": title(name),
-        "text": page_html(name, reverse("documentation")),
-        "is_first": name == FIRST,
-    }
-    return render(request, "documentation.html", context)
-
-
-@login_not_required
-@require_safe
-def picture(request: HttpRequest, name: str) -> FileResponse:
-    known = {file.relative_to(PICTURES).as_posix(): file for file in PICTURES.rglob("*.png")}
-    if name not in known:
-        raise Http404
-    return FileResponse(known[name].open("rb"))

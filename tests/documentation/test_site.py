@@ -13,6 +13,7 @@ from pytest_django import Settings
 from sphinx.cmd.build import build_main
 
 from config.documentation import pages
+from config.documentation.searching import search
 from tests.documentation import blocks
 
 ROOT: Path = settings.BASE_DIR
@@ -75,6 +76,23 @@ def test_every_page_is_shown_to_everybody(client: Client) -> None:
         assert f"<title>{pages.title(page)}</title>".replace("’", "&#x27;") in (
             response.content.decode().replace("&#x27;", "’").replace("’", "&#x27;")
         )
+
+
+def test_finds_the_sections_that_hold_every_word(client: Client) -> None:
+    [first, *_] = search("Holm families")
+    assert first["title"] == "The figures, and how they are computed"
+    # A word of a heading leads there first, and where a section stands can be opened.
+    [first, *_] = search("a large test set in parts")
+    assert first["address"] == "how-to/planning/#a-large-test-set-in-parts"
+    body = client.get("/docs/", {"q": "a large test set in parts"}).content.decode()
+    assert f'href="/docs/{first["address"]}"' in body
+    for one in search("bonus"):
+        page, _, at = one["address"].partition("#")
+        assert f'id="{at}"' in client.get(f"/docs/{page}").content.decode()
+    assert search("backup zzz") == search(" ") == []
+    nothing = client.get("/docs/", {"q": "<script>x" + "y" * 5000}).content.decode()
+    assert "No section has all of these words" in nothing
+    assert "<script>x" not in nothing
 
 
 def test_a_page_shows_its_pictures_and_leads_on(client: Client) -> None:

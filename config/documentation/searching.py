@@ -1,0 +1,67 @@
+"""A search through docs/: the sections that hold every word that is asked for, the best first."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from django.utils.text import Truncator
+
+from config.documentation import pages
+
+MOST_FOUND = 20
+LONGEST_QUERY = 100
+EXCERPT = 160
+# A word in a heading says what a section is about.
+IN_HEADING = 10
+
+
+class Section(NamedTuple):
+    page: str
+    anchor: str
+    heading: str
+    text: str
+
+
+def search(query: str) -> list[dict[str, str]]:
+    words = query[:LONGEST_QUERY].casefold().split()
+    scored = [(_score(section, words), section) for section in _sections()] if words else []
+    found = sorted((one for one in scored if one[0]), key=lambda one: -one[0])
+    return [
+        {
+            "title": pages.title(section.page),
+            "heading": section.heading,
+            "address": pages.address(f"{section.page}.md#{section.anchor}"),
+            "excerpt": _excerpt(section.text, words[0]),
+        }
+        for _, section in found[:MOST_FOUND]
+    ]
+
+
+def _score(section: Section, words: list[str]) -> int:
+    """0 where a word is missing."""
+    heading, text = section.heading.casefold(), section.text.casefold()
+    counts = [IN_HEADING * heading.count(word) + min(text.count(word), 5) for word in words]
+    return sum(counts) if all(counts) else 0
+
+
+def _excerpt(text: str, word: str) -> str:
+    """From the beginning of the line in which it is."""
+    place = max(text.casefold().find(word), 0)
+    return Truncator(text[text.rfind("\n", 0, place) + 1 :].replace("\n", " ")).chars(EXCERPT)
+
+
+@cache
+def _sections() -> tuple[Section, ...]:
+    return tuple(section for page in pages.page_names() for section in _of_page(page))
+
+
+def _of_page(page: str) -> Iterator[Section]:
+    tokens, taken = pages.tokens_of(page), set[str]()
+    starts = [n for n, token in enumerate(tokens) if token.type == "heading_open"]
+    for start, end in pairwise([*starts, len(tokens)]):
+        heading = tokens[start + 1].content.replace("`", "")
+        texts = (one.content for one in tokens[start + 2 : end] if one.content)
+        yield Section(
+            page, pages.anchor(heading, taken), heading.replace("`", ""), "\n".join(texts)
+        )
