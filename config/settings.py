@@ -303,6 +303,9 @@ THROTTLES = {
     "joins_per_link": env.number("JOINS_PER_LINK", 10_000, least=0),
     "consents_per_address": env.number("CONSENTS_PER_ADDRESS", 300, least=0),
     "consents_per_link": env.number("CONSENTS_PER_LINK", 3_000, least=0),
+    # Of one study and from one address; beyond it the code of the study's owner lets in.
+    "joins_an_hour": env.number("JOINS_AN_HOUR", 300, least=0),
+    "platform_joins_an_hour": env.number("PLATFORM_JOINS_AN_HOUR", 20, least=0),
     "wrong_codes_per_address": env.number("WRONG_CODES_PER_ADDRESS", 30, least=0),
     "failed_sign_ins_per_address": env.number("FAILED_SIGN_INS_PER_ADDRESS", 30, least=0),
 }

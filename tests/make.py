@@ -273,6 +273,11 @@ def unlocked() -> Iterator[None]:
     create_locks(connection)
 
 
+def prolific_id(name: object) -> str:
+    """In the form that Prolific's have; the same for the same name."""
+    return sha256(str(name).encode()).hexdigest()[:24]
+
+
 def annotator(via: str = "link", external_id: str = "") -> Annotator:
     """Somebody who is stored already, as after an earlier study."""
     external_id = external_id or f"person-{next(_numbers)}"

@@ -32,20 +32,22 @@ def address_of(request: HttpRequest) -> str:
 def seconds_to_wait(limit: str, who: str) -> int:
     """0 while the limit allows one more, else what is left of the window."""
     most = settings.THROTTLES[limit]
-    if not most or _read(limit, who) < most:
+    if not most or counted(limit, who) < most:
         return 0
-    return _window_s() - int(time()) % _window_s()
+    return _window_s(limit) - int(time()) % _window_s(limit)
 
 
-def count(limit: str, who: str) -> None:
+def count(limit: str, who: str, by: int = 1) -> int:
+    """How many there are with it; 0 where nobody can count."""
     key = _key(limit, who)
     try:
-        cache.add(key, 0, _window_s())
-        cache.incr(key)
+        cache.add(key, 0, _window_s(limit))
+        return cache.incr(key, by)
     except ValueError:
         log.debug("A window of %s ended while it was counted in.", limit)
     except (OSError, RedisError) as problem:
         _warn(problem)
+    return 0
 
 
 def forget_past_windows() -> None:
@@ -53,13 +55,14 @@ def forget_past_windows() -> None:
     kept = settings.CACHES["default"]
     if not str(kept["BACKEND"]).endswith("FileBasedCache"):
         return
+    oldest = time() - 2 * max(map(_window_s, settings.THROTTLES))
     for file in Path(str(kept["LOCATION"])).glob("*.djcache"):
         with suppress(FileNotFoundError):
-            if file.stat().st_mtime < time() - 2 * _window_s():
+            if file.stat().st_mtime < oldest:
                 file.unlink()
 
 
-def _read(limit: str, who: str) -> int:
+def counted(limit: str, who: str) -> int:
     try:
         return int(cache.get(_key(limit, who), 0))
     except (OSError, RedisError) as problem:
@@ -73,10 +76,10 @@ def _warn(problem: Exception) -> None:
 
 
 def _key(limit: str, who: str) -> str:
-    window = int(time()) // _window_s()
+    window = int(time()) // _window_s(limit)
     digest = salted_hmac("annotation.throttles", f"{limit}\n{window}\n{who}", algorithm="sha256")
     return f"throttle-{digest.hexdigest()}"
 
 
-def _window_s() -> int:
-    return 60 * int(settings.THROTTLE_MINUTES)
+def _window_s(limit: str) -> int:
+    return 60 * (60 if limit.endswith("_an_hour") else int(settings.THROTTLE_MINUTES))

@@ -19,6 +19,7 @@ class ChannelForm(forms.ModelForm[Channel]):
             "slug",
             "invited_only",
             "person_param",
+            "id_form",
             "study_param",
             "submission_param",
             "link_query",
@@ -47,7 +48,12 @@ class ChannelAdmin(PagedAdmin[Channel]):
         (None, {"fields": ["name", "slug", "invited_only"]}),
         (
             "What the platform adds to a link",
-            {"fields": ["person_param", "study_param", "submission_param", "link_query"]},
+            {
+                "fields": [
+                    ("person_param", "id_form"),
+                    *("study_param", "submission_param", "link_query"),
+                ]
+            },
         ),
         ("Signed links", {"fields": ["signature_param", "signature_secret"]}),
         ("Where annotators go at the end", {"fields": ["completion_url"]}),

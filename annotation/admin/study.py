@@ -158,7 +158,10 @@ class StudyAdmin(MembersAdmin[Study]):
     save_on_top = False
     fieldsets = [
         ("What", {"fields": ["title", "slug", "benchmark", "unanswerable_reason"]}),
-        ("Who", {"fields": ["channel", "known_people", "has_decoy", "contact"]}),
+        (
+            "Who",
+            {"fields": ["channel", "joins_an_hour", "known_people", "has_decoy", "contact"]},
+        ),
         ("Consent", {"fields": ["consent_text"]}),
         (
             "Pay and time",

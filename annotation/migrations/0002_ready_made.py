@@ -33,8 +33,11 @@ PERMISSIONS = {
 
 def add_channels(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     channels = apps.get_model("annotation", "Channel").objects
+    known = {field.name for field in channels.model._meta.get_fields()}
     for channel in READY_MADE_CHANNELS:
-        channels.get_or_create(slug=channel["slug"], defaults=channel)
+        # A column that a later migration adds is filled by it.
+        fields = {name: value for name, value in channel.items() if name in known}
+        channels.get_or_create(slug=channel["slug"], defaults=fields)
 
 
 def make_group(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:

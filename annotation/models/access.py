@@ -47,8 +47,43 @@ class Membership(models.Model):
         return f"{self.user}: {self.role} of {self.study or self.benchmark}"
 
 
+class MemberLink(models.Model):
+    """Lets one colleague in, with a role. The token itself is shown once, and kept nowhere."""
+
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, null=True, related_name="member_links"
+    )
+    benchmark = models.ForeignKey(
+        Benchmark, on_delete=models.CASCADE, null=True, related_name="member_links"
+    )
+    role = models.CharField(max_length=6, choices=MemberRole.choices)
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            one_of("member_link_of_one", "study", "benchmark"),
+            check("member_link_role_known", role__in=MemberRole.values),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.study or self.benchmark}"
+
+    @property
+    def thing(self) -> Study | Benchmark:
+        found = self.study or self.benchmark
+        if found is None:
+            raise AssertionError("A link leads to a study or a benchmark, by constraint.")
+        return found
+
+
 class ChangeAction(models.TextChoices):
     RIGHTS = "rights", "rights changed"
+    MEMBER_LINK = "member_link", "link for a colleague"
     STARTED = "started", "started"
     PAUSED = "paused", "paused"
     RESUMED = "resumed", "resumed"

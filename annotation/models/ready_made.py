@@ -7,6 +7,7 @@ READY_MADE_CHANNELS: list[dict[str, Any]] = [
         "slug": "prolific",
         "name": "Prolific",
         "person_param": "PROLIFIC_PID",
+        "id_form": "[0-9a-f]{24}",
         "study_param": "STUDY_ID",
         "submission_param": "SESSION_ID",
         "link_query": "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"

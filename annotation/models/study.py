@@ -37,7 +37,7 @@ class DropUnit(models.TextChoices):
 
 
 # What the settings' form still changes once a study has started.
-NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds")
+NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds", "joins_an_hour")
 # Expected for one example.
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
@@ -151,6 +151,14 @@ class Study(models.Model):
         "“part of the published test set, to compare with published scores”; for the report.",
     )
 
+    # Whoever comes later in the hour types the hour's code; see annotation/work/crowding.py.
+    joins_an_hour = models.PositiveIntegerField(
+        "people an hour from one address",
+        null=True,
+        blank=True,
+        help_text="How many may join without the code that the overview shows. Empty for the "
+        "usual: 20 from a platform, 300 by a link of your own. 0 for no limit.",
+    )
     lease_minutes = models.PositiveIntegerField(
         "minutes that a place is kept",
         default=60,

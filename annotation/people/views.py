@@ -27,6 +27,7 @@ from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from annotation.work.crowding import hours_code
 from annotation.work.places import release_place
 
 VIEW = "annotation.view_assignment"
@@ -42,6 +43,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
     figures = StudyFigures(study, [row.assignment for row in everybody], at=now)
+    has_ids = may(request.user, study, Right.IDS)
     context = {
         **study_frame(request.user, study, tab="overview"),
         "overview": overview(study, everybody, figures, at=now),
@@ -49,6 +51,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
         "now": now,
         # For whoever sets up the study, where it takes people by it.
         "links": join_links(request, study) if hands_out else [],
+        "hours_code": hours_code(study, at=now) if hands_out and has_ids else "",
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)

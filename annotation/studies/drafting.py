@@ -330,6 +330,7 @@ COPIED_FIELDS = (
     "channel",
     "contact",
     "expected_seconds",
+    "joins_an_hour",
     "platform_fee",
     *(field for field in FROZEN_FIELDS if field != "seed"),
 )

@@ -26,12 +26,12 @@ def new_code(assignment: Assignment, *, at: datetime) -> str:
     DeviceCode.objects.update_or_create(
         assignment=assignment, defaults={"code_hash": _hash(code), "expires_at": expires_at}
     )
-    return f"{code[:4]}-{code[4:]}"
+    return shown_code(code)
 
 
 def use_code(typed: str, *, at: datetime) -> Assignment:
     """Whose code it is, which ends with that. Raises BadInput."""
-    row = DeviceCode.objects.filter(code_hash=_hash(_letters(typed)), expires_at__gt=at).first()
+    row = DeviceCode.objects.filter(code_hash=_hash(letters_of(typed)), expires_at__gt=at).first()
     # Of several that come at once the one whose deletion counts is let in.
     if row is None or not DeviceCode.objects.filter(pk=row.pk, code_hash=row.code_hash).delete()[0]:
         raise BadInput(
@@ -45,7 +45,7 @@ def use_code(typed: str, *, at: datetime) -> Assignment:
 
 def minutes_left(code: str, assignment: Assignment, *, at: datetime) -> int:
     """How long the code still lets in; 0 where it was used, ended or forged."""
-    rows = DeviceCode.objects.filter(assignment=assignment, code_hash=_hash(_letters(code)))
+    rows = DeviceCode.objects.filter(assignment=assignment, code_hash=_hash(letters_of(code)))
     row = rows.filter(expires_at__gt=at).first()
     return math.ceil((row.expires_at - at) / timedelta(minutes=1)) if row else 0
 
@@ -54,7 +54,11 @@ def end_codes(assignment: Assignment) -> None:
     DeviceCode.objects.filter(assignment=assignment).delete()
 
 
-def _letters(typed: str) -> str:
+def shown_code(letters: str) -> str:
+    return f"{letters[:4]}-{letters[4:]}"
+
+
+def letters_of(typed: str) -> str:
     return "".join(letter for letter in typed.upper() if letter in LETTERS)
 
 

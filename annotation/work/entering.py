@@ -5,11 +5,14 @@ Opening a link writes nothing to the database: it may be a preview, a prefetch o
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -36,6 +39,7 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
+from annotation.work.crowding import is_hours_code
 from annotation.work.estimating import asked_of, in_detail, in_short
 from annotation.work.joining import (
     Full,
@@ -58,6 +62,7 @@ TRY_ONE = "annotation/work/try.html"
 WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
 LONGEST_ID = 200
+WRONG_CODES = "wrong_codes_per_address"
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,11 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     if external_id in ("", placeholder):  # which the platform would have filled in
         raise NoEntry(
             _("This link lacks your id. Open the study again from %(channel)s.")
+            % {"channel": channel.name}
+        )
+    if not channel.takes_id(external_id):
+        raise NoEntry(
+            _("The id in this link is none of %(channel)s. Open the study again from there.")
             % {"channel": channel.name}
         )
     signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
@@ -269,7 +279,9 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     return redirect("annotation:consent")
 
 
-def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
+def _consent_page(
+    request: HttpRequest, door: Door, link: JoinLink, *, status: int = 200, **more: object
+) -> HttpResponse:
     try:
         batches = open_batches(_visit(door, link), at=timezone.now())
     except (Full, NotOpen) as refusal:
@@ -284,8 +296,74 @@ def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpRespo
         "consent": markdown_html(in_language(link.study.consent_text)),
         "door": door,
         "is_plain": link.is_plain,
+        "asks_code": _Crowd(request, link.study).is_full,
+        **more,
     }
-    return render(request, CONSENT, context)
+    return render(request, CONSENT, context, status=status)
+
+
+class _Crowd:
+    """Who joined a study from this address in this hour, as a number."""
+
+    def __init__(self, request: HttpRequest, study: Study) -> None:
+        self.study = study
+        self.limit = "platform_joins_an_hour" if study.channel.pays_itself else "joins_an_hour"
+        self.who = f"{study.pk} {throttles.address_of(request)}"
+        own = study.joins_an_hour
+        self.most: int = settings.THROTTLES[self.limit] if own is None else own
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self.most) and throttles.counted(self.limit, self.who) >= self.most
+
+    def enters(self) -> bool:
+        """Takes somebody in, if there is room."""
+        if not self.most or throttles.count(self.limit, self.who) <= self.most:
+            return True
+        throttles.count(self.limit, self.who, by=-1)
+        return False
+
+    def lets_in(self, typed: str, *, at: datetime) -> bool:
+        """By the hour's code, while not too many were guessed."""
+        may_guess = not throttles.seconds_to_wait(WRONG_CODES, self.who)
+        return may_guess and is_hours_code(self.study, typed, at=at)
+
+
+class _Crowded(Exception):
+    """Many have joined from here, and the hour's code was not typed."""
+
+
+@transaction.atomic
+def _join_one_of(crowd: _Crowd, visit: Visit, typed: str) -> Assignment:
+    """Takes a place, unless that is one too many. Raises _Crowded too, and what `join` raises."""
+    at = timezone.now()
+    assignment = join(visit, at=at)
+    is_new = assignment.joined_at == at
+    if is_new and not crowd.enters() and not crowd.lets_in(typed, at=at):
+        raise _Crowded
+    return assignment
+
+
+def _asked_for_code(
+    request: HttpRequest, door: Door, link: JoinLink, crowd: _Crowd
+) -> HttpResponse:
+    """The consent page again, with what was typed."""
+    typed, status, error = request.POST.get("code", ""), 403, ""
+    seconds = throttles.seconds_to_wait(WRONG_CODES, crowd.who) if typed else 0
+    if seconds:
+        status = 429
+        error = _(
+            "Very many wrong codes have come from your network. Wait %(minutes)d minutes, then "
+            "type the code again: nothing is lost."
+        ) % {"minutes": -(-seconds // 60)}
+    elif typed:
+        throttles.count(WRONG_CODES, crowd.who)
+        status, error = 422, _("This is not the code of this hour: ask for it again.")
+    more = {"asks_code": True, "typed": typed, "error": error}
+    response = _consent_page(request, door, link, status=status, **more)
+    if seconds:
+        response["Retry-After"] = str(seconds)
+    return response
 
 
 @annotators_page
@@ -341,8 +419,11 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
         count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
         return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
+    crowd = _Crowd(request, link.study)
     try:
-        assignment = join(visit, at=timezone.now())
+        assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
+    except _Crowded:
+        return _asked_for_code(request, door, link, crowd)
     except (Full, NotOpen) as refusal:
         if isinstance(refusal, Full):
             count_answer(link.study, JoinAnswer.FULL, at=timezone.now())

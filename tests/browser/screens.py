@@ -298,7 +298,7 @@ def test_without_javascript(people: Comes, album: Album) -> None:
 def test_end(people: Comes, album: Album, outcome: str) -> None:
     person = people()
     batch = running_batch_of(Kind.CHOICE, training=[REVIEW], study={**STUDY, "via": "prolific"})
-    person.join(batch, "?PROLIFIC_PID=p")
+    person.join(batch, f"?PROLIFIC_PID={make.prolific_id(1)}")
     person.page.get_by_role("button", name="I agree").click()
     assignment = person.assignment
     assignment.paid_ms, assignment.shown_at = 1_254_000, None

@@ -175,7 +175,10 @@ def test_finds_nothing_wrong_with_the_list_of_keys(somebody: Comes, scheme: str)
 @pytest.mark.parametrize("outcome", Outcome.values)
 def test_finds_nothing_wrong_at_the_end(somebody: Comes, outcome: str, scheme: str) -> None:
     person = somebody(NARROW, color_scheme=scheme)
-    person.join(make.running_batch(contact="ask@example.org", via="prolific"), "?PROLIFIC_PID=p")
+    person.join(
+        make.running_batch(contact="ask@example.org", via="prolific"),
+        f"?PROLIFIC_PID={make.prolific_id(1)}",
+    )
     person.page.get_by_role("button", name="I agree").click()
     assignment = person.assignment
     assignment.screening = {"reason": "floor", "score": 45, "floor": 60}

@@ -228,7 +228,8 @@ def starts(desk: Desk) -> tuple[str, dict[str, str]]:
 def annotators(link: str, tasks: Sequence[TaskFiles]) -> Iterator[Annotator]:
     """One after another, each by a link of Prolific's; no two get the same items wrong."""
     for number in range(1000):
-        address = re.sub(r"\{\{%PROLIFIC_PID%\}\}|\{\{%SESSION_ID%\}\}", f"p{number}", link)
+        own = make.prolific_id(number)
+        address = re.sub(r"\{\{%PROLIFIC_PID%\}\}|\{\{%SESSION_ID%\}\}", own, link)
         slips = frozenset(item for item in range(ITEMS) if (number >> item) & 1)
         yield Annotator(address.replace("{{%STUDY_ID%}}", "study"), tasks, slips)
 

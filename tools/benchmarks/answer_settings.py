@@ -4,4 +4,7 @@ from config.settings import *  # noqa: F403
 from config.settings import THROTTLES
 
 ROOT_URLCONF = "tools.benchmarks.answer_urls"
-THROTTLES = {**THROTTLES, "joins_per_address": 0, "consents_per_address": 0}
+THROTTLES = {
+    **THROTTLES,
+    **dict.fromkeys(("joins_per_address", "consents_per_address", "joins_an_hour"), 0),
+}

@@ -31,6 +31,23 @@ def test_refuses_a_completion_link_without_a_place_for_the_code(admin_client: Cl
     assert "Write {code} where" in page.content.decode()
 
 
+@pytest.mark.parametrize(
+    "id_form", ["[0-9a-f]{24}", r"A-\d{6}|B-\d{6}", r"\w+@[a-z.]+", "[A-Z]{3,5}"]
+)
+def test_takes_a_form_of_ids(admin_client: Client, id_form: str) -> None:
+    admin_client.post(reverse(ADD), form(id_form=id_form))
+    assert Channel.objects.get(slug="new").id_form == id_form
+
+
+@pytest.mark.parametrize(
+    "id_form", ["(", "[", "(a+)+", "a*a*a*b", r"(.)\1", "[z-a]", "a**", "a{2,}b{0,9}c+", "a" * 101]
+)
+def test_refuses_what_is_no_form_or_takes_for_ever(admin_client: Client, id_form: str) -> None:
+    page = admin_client.post(reverse(ADD), form(id_form=id_form)).content.decode()
+    assert "Write the form of the ids" in page or "at most 100 characters" in page
+    assert not Channel.objects.filter(slug="new").exists()
+
+
 def test_keeps_the_short_name_by_which_people_are_known(admin_client: Client) -> None:
     channel = make.channel("prolific")
     admin_client.post(address(channel), form(slug="other"))

@@ -36,7 +36,7 @@ CONSENT = "/work/consent/"
 WORK = "/work/"
 # Long enough to stand in no random token by chance.
 PROLIFIC: Any = {
-    "PROLIFIC_PID": "person-at-prolific",
+    "PROLIFIC_PID": make.prolific_id("person"),
     "STUDY_ID": "study-at-prolific",
     "SESSION_ID": "submission-at-prolific",
 }
@@ -92,7 +92,7 @@ def test_takes_nothing_and_writes_nothing_when_a_link_is_opened(via: str) -> Non
         connection,
     ) as queries:
         for number in range(50):
-            came(batch, PROLIFIC_PID=f"p{number}")
+            came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}"))
     assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
     assert (taken(), Annotator.objects.count(), Assignment.objects.count()) == (0, 0, 0)
 
@@ -203,9 +203,24 @@ def test_asks_for_the_id_that_a_link_lacks(pid: str) -> None:
     assert "lacks your id" in text_of(response)
 
 
+@pytest.mark.parametrize("pid", ["p1", "0" * 23, "0" * 25, "0" * 23 + "g", "0" * 24 + "\u0660"])
+def test_takes_no_id_of_another_form_than_the_platforms(pid: str) -> None:
+    client = Client()
+    response = visit(make.running_batch(via="prolific"), client, PROLIFIC_PID=pid)
+    assert response.status_code == 403
+    assert "The id in this link is none of Prolific. Open the study again" in text_of(response)
+    assert "door" not in client.cookies
+
+
+def test_says_so_in_german() -> None:
+    german = Client(headers={"Accept-Language": "de"})
+    response = visit(make.running_batch(via="prolific"), german, PROLIFIC_PID="p1")
+    assert "Die ID in diesem Link ist keine von Prolific" in text_of(response)
+
+
 def test_takes_long_ids_in_any_script() -> None:
     long = "字" * 200
-    consented(make.running_batch(via="prolific"), PROLIFIC_PID=long, SESSION_ID=long)
+    consented(make.running_batch(via="connect"), participantId=long, assignmentId=long)
     assert Annotator.objects.get().external_id == long
 
 
@@ -214,18 +229,18 @@ def test_takes_long_ids_in_any_script() -> None:
 
 def test_tells_forty_latecomers_and_keeps_none_of_their_ids() -> None:
     batch = make.running_batch(wanted=1, via="prolific")
-    late = [came(batch, PROLIFIC_PID=f"late {number}") for number in range(40)]
-    consented(batch, PROLIFIC_PID="first")
+    late = [came(batch, PROLIFIC_PID=make.prolific_id(f"late {number}")) for number in range(40)]
+    consented(batch, PROLIFIC_PID=make.prolific_id("first"))
     for client in late:
         assert "CODE-FULL" in text_of(agree(client))
-    assert Annotator.objects.get().external_id == "first"
+    assert Annotator.objects.get().external_id == make.prolific_id("first")
     assert sum(JoinCount.objects.values_list("count", flat=True)) == 40
 
 
 def test_says_that_a_study_is_full_before_the_consent() -> None:
     batch = make.running_batch(wanted=1, via="prolific")
-    consented(batch, PROLIFIC_PID="first")
-    page = text_of(visit(batch, PROLIFIC_PID="late"))
+    consented(batch, PROLIFIC_PID=make.prolific_id("first"))
+    page = text_of(visit(batch, PROLIFIC_PID=make.prolific_id("late")))
     assert "All places" in page
     assert "CODE-FULL" in page
     assert "I agree" not in page
@@ -234,9 +249,9 @@ def test_says_that_a_study_is_full_before_the_consent() -> None:
 @pytest.mark.parametrize("when", ["before", "paused", "closed"])
 def test_gives_no_code_for_full_while_the_study_is_shut(when: str) -> None:
     batch = make.running_batch(wanted=1, via="prolific", contact="ann@example.org")
-    consented(batch, PROLIFIC_PID="first")
+    consented(batch, PROLIFIC_PID=make.prolific_id("first"))
     client = _came_to_a_shut_door(batch, when)
-    page = text_of(visit(batch, client, PROLIFIC_PID="late"))
+    page = text_of(visit(batch, client, PROLIFIC_PID=make.prolific_id("late")))
     assert "CODE-" not in page
     assert "ann@example.org" in page
     assert "CODE-" not in text_of(agree(client))
@@ -266,7 +281,7 @@ def test_lets_in_later_who_came_to_a_shut_door_on_another_device(when: str) -> N
 
 def test_lets_in_later_who_came_when_all_was_full() -> None:
     batch = make.running_batch(via="prolific", wanted=1)
-    consented(batch, PROLIFIC_PID="first")
+    consented(batch, PROLIFIC_PID=make.prolific_id("first"))
     visit(batch, **PROLIFIC)
     finish(Assignment.objects.get(), "withdrawn", at=timezone.now())
     consented(batch, Client(), **PROLIFIC)
@@ -287,9 +302,12 @@ def test_says_that_a_task_was_done_before() -> None:
 def test_goes_on_ten_times_of_ten_when_the_response_got_lost() -> None:
     batch = make.running_batch(via="prolific", wanted=10)
     for number in range(10):
-        client = lost(consented(batch, PROLIFIC_PID=f"p{number}"))
+        client = lost(consented(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")))
         if number % 2:
-            assert visit(batch, client, PROLIFIC_PID=f"p{number}")["Location"] == WORK
+            assert (
+                visit(batch, client, PROLIFIC_PID=make.prolific_id(f"p{number}"))["Location"]
+                == WORK
+            )
         else:
             assert agree(client)["Location"] == WORK
         assert client.get(WORK).status_code == 200
@@ -454,7 +472,7 @@ def test_takes_nobody_for_a_person_whom_the_browser_does_not_know() -> None:
 def test_asks_nobody_who_they_are_where_links_name_people() -> None:
     batch = make.running_batch(via="prolific")
     client = consented(batch, **PROLIFIC)
-    came(batch, client, PROLIFIC_PID="p2")
+    came(batch, client, PROLIFIC_PID=make.prolific_id("p2"))
     agree(client)
     assert Annotator.objects.count() == 2
 
@@ -506,7 +524,7 @@ def test_lets_one_of_two_strangers_with_one_id_in() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_lets_three_of_sixty_in_who_consent_at_once_for_three_places() -> None:
     batch = make.running_batch(wanted=3, via="prolific")
-    clients = [came(batch, PROLIFIC_PID=f"p{number}") for number in range(60)]
+    clients = [came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")) for number in range(60)]
     answers = at_once(lambda number: agree(clients[number]), 60)
     assert Counter(answer.status_code for answer in answers) == {302: 3, 200: 57}
     assert sum("CODE-FULL" in text_of(answer) for answer in answers) == 57

@@ -64,7 +64,7 @@ def play(batch: Batch, steps: int, htmx: bool, checks: int = 0) -> tuple[list[by
         seen.append(VOLATILE.sub(b"", body + response.content))
 
     url = reverse("annotation:join_batch", args=[batch.join_token])
-    keep(client.get(url, {"PROLIFIC_PID": "p1", "SESSION_ID": "s1"}))
+    keep(client.get(url, {"PROLIFIC_PID": make.prolific_id("p1"), "SESSION_ID": "s1"}))
     keep(client.post("/work/consent/", {"agree": "1"}))
     keep(client.post("/work/begin/"))
     assignment = Assignment.objects.get()

@@ -1,16 +1,20 @@
 """How much may come from one address, and by one link."""
 
 import os
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client, RequestFactory
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotation.access import throttles
-from annotation.models import Annotator, Batch
+from annotation.models import Annotator, Batch, Study
+from annotation.work.crowding import hours_code
 from tests import make
-from tests.annotation.work.test_entering import agree, came, visit
+from tests.annotation.work.test_entering import agree, came, consented, visit
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -36,14 +40,14 @@ def asks_to_wait(response: Any) -> bool:
 @pytest.mark.parametrize("limit", ["joins_per_address", "joins_per_link"])
 def test_lets_so_many_open_a_link(batch: Batch, settings: Settings, limit: str) -> None:
     allow(settings, **{limit: 3})
-    answers = [visit(batch, PROLIFIC_PID=f"p{number}") for number in range(5)]
+    answers = [visit(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")) for number in range(5)]
     assert [asks_to_wait(answer) for answer in answers] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize("limit", ["consents_per_address", "consents_per_link"])
 def test_lets_so_many_consent(batch: Batch, settings: Settings, limit: str) -> None:
     allow(settings, **{limit: 3})
-    clients = [came(batch, PROLIFIC_PID=f"p{number}") for number in range(5)]
+    clients = [came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")) for number in range(5)]
     answers = [agree(client) for client in clients]
     assert [asks_to_wait(answer) for answer in answers] == [False, False, False, True, True]
     assert Annotator.objects.count() == 3
@@ -51,22 +55,22 @@ def test_lets_so_many_consent(batch: Batch, settings: Settings, limit: str) -> N
 
 def test_slows_neither_another_address_nor_another_link(batch: Batch, settings: Settings) -> None:
     allow(settings, joins_per_address=1, joins_per_link=2)
-    visit(batch, PROLIFIC_PID="p1")
+    visit(batch, PROLIFIC_PID=make.prolific_id("p1"))
     other = Client(REMOTE_ADDR="203.0.113.9")
-    assert visit(batch, other, PROLIFIC_PID="p2").status_code == 200
+    assert visit(batch, other, PROLIFIC_PID=make.prolific_id("p2")).status_code == 200
     another = make.running_batch(via="prolific")
     third = Client(REMOTE_ADDR="203.0.113.10")
-    assert visit(another, third, PROLIFIC_PID="p2").status_code == 200
+    assert visit(another, third, PROLIFIC_PID=make.prolific_id("p2")).status_code == 200
 
 
 def test_limits_nothing_where_the_limit_is_0(batch: Batch, settings: Settings) -> None:
     allow(settings, joins_per_address=0, joins_per_link=0)
-    assert visit(batch, PROLIFIC_PID="p1").status_code == 200
+    assert visit(batch, PROLIFIC_PID=make.prolific_id("p1")).status_code == 200
 
 
 def test_lets_a_laboratory_behind_one_address_in(batch: Batch) -> None:
     for number in range(100):
-        assert visit(batch, PROLIFIC_PID=f"p{number}").status_code == 200
+        assert visit(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")).status_code == 200
 
 
 def test_counts_a_network_of_ipv6_as_one_address(rf: RequestFactory) -> None:
@@ -104,4 +108,118 @@ def test_lets_people_in_while_redis_is_away(batch: Batch, settings: Settings) ->
             "LOCATION": "redis://127.0.0.1:1/0",
         }
     }
-    assert visit(batch, PROLIFIC_PID="p1").status_code == 200
+    assert visit(batch, PROLIFIC_PID=make.prolific_id("p1")).status_code == 200
+
+
+# How many join in an hour from one address
+
+
+@pytest.fixture
+def crowded() -> Batch:
+    """Two joined from here, which is as many as the owner lets in without a code."""
+    batch = make.running_batch(wanted=9)
+    Study.objects.filter(pk=batch.study_id).update(joins_an_hour=2)
+    for _ in range(2):
+        consented(batch)
+    return batch
+
+
+def code_of(batch: Batch, *, at: datetime | None = None) -> str:
+    return hours_code(batch.study, at=at or timezone.now())
+
+
+def test_asks_nobody_for_a_code_while_few_have_joined() -> None:
+    batch = make.running_batch(wanted=9)
+    Study.objects.filter(pk=batch.study_id).update(joins_an_hour=2)
+    consented(batch)
+    assert 'name="code"' not in visit(batch).content.decode()
+
+
+def test_asks_for_the_code_of_the_hour_when_many_have_joined(crowded: Batch) -> None:
+    client = Client()
+    assert 'name="code"' in visit(crowded, client).content.decode()
+    page = agree(client)
+    assert (page.status_code, Annotator.objects.count()) == (403, 2)
+    assert "Many people have joined from your network" in page.content.decode()
+    page = agree(client, code="WRONG")
+    assert (page.status_code, Annotator.objects.count()) == (422, 2)
+    assert 'value="WRONG"' in page.content.decode()
+    assert "not the code of this hour" in page.content.decode()
+    assert agree(client, code=code_of(crowded).lower().replace("-", " "))["Location"] == "/work/"
+    assert Annotator.objects.count() == 3
+
+
+def test_takes_the_code_of_the_hour_before_and_none_that_is_older(crowded: Batch) -> None:
+    now = timezone.now()
+    before, older = (code_of(crowded, at=now - timedelta(hours=hours)) for hours in (1, 2))
+    client = came(crowded)
+    assert agree(client, code=older).status_code == 422
+    assert agree(client, code=before).status_code == 302
+
+
+def test_asks_for_each_study_and_each_address_alone(crowded: Batch) -> None:
+    assert agree(came(crowded, Client(REMOTE_ADDR="203.0.113.9"))).status_code == 302
+    other = make.running_batch()
+    assert agree(came(other)).status_code == 302
+    assert agree(came(crowded), code=code_of(other)).status_code == 422
+
+
+def test_lets_whoever_has_joined_go_on_without_a_code(crowded: Batch) -> None:
+    client = came(crowded, Client(REMOTE_ADDR="203.0.113.9"))
+    agree(client)
+    # The same browser sends its consent again, now at the crowded address.
+    again = client.post("/work/consent/", {"agree": "1"}, REMOTE_ADDR="127.0.0.1")
+    assert again["Location"] == "/work/"
+
+
+def test_slows_guesses_of_the_code_down(crowded: Batch, settings: Settings) -> None:
+    allow(settings, wrong_codes_per_address=3)
+    client = came(crowded)
+    answers = [agree(client, code=f"WRONG{number}") for number in range(4)]
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 429]
+    assert int(answers[-1]["Retry-After"]) > 0
+    assert agree(client, code=code_of(crowded)).status_code == 429
+
+
+@pytest.mark.parametrize(("via", "most"), [("prolific", 20), ("link", 300)])
+def test_lets_more_in_by_a_link_of_ones_own_than_from_a_platform(
+    via: str, most: int, settings: Settings
+) -> None:
+    assert (
+        settings.THROTTLES["platform_joins_an_hour" if via == "prolific" else "joins_an_hour"]
+        == most
+    )
+    allow(settings, joins_an_hour=2, platform_joins_an_hour=1)
+    batch = make.running_batch(via=via, wanted=9)
+    answers = [
+        agree(came(batch, PROLIFIC_PID=make.prolific_id(number))).status_code for number in range(3)
+    ]
+    assert answers == ([302, 403, 403] if via == "prolific" else [302, 302, 403])
+
+
+def test_counts_only_who_took_a_place(settings: Settings) -> None:
+    allow(settings, joins_an_hour=2)
+    batch = make.running_batch(wanted=1)
+    late = [came(batch) for _ in range(3)]
+    consented(batch)
+    for client in late:
+        assert "All places of this study are taken" in agree(client).content.decode()
+    assert throttles.counted("joins_an_hour", f"{batch.study_id} 127.0.0.1") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.both_databases
+def test_lets_no_more_in_who_come_at_once(settings: Settings) -> None:
+    allow(settings, joins_an_hour=4)
+    batch = make.running_batch(wanted=12)
+    clients = [came(batch) for _ in range(12)]
+    answers = at_once(lambda number: agree(clients[number]).status_code, 12)
+    assert sorted(answers) == [302] * 4 + [403] * 8
+
+
+def test_shows_the_code_to_owners_alone(crowded: Batch) -> None:
+    for role, sees in (("viewer", False), ("editor", False), ("owner", True)):
+        client = Client()
+        client.force_login(make.member(crowded.study, role))
+        page = client.get(f"/research/studies/{crowded.study.slug}/watch/").content.decode()
+        assert (code_of(crowded) in page) is sees

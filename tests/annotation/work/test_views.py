@@ -290,7 +290,7 @@ def test_leaves_somebodys_work_for_somebody_else_at_the_browser() -> None:
 
 
 def test_sends_who_came_by_an_id_back_to_their_own_link() -> None:
-    client = enter(make.running_batch(via="prolific"), PROLIFIC_PID="somebody")
+    client = enter(make.running_batch(via="prolific"), PROLIFIC_PID=make.prolific_id("somebody"))
     start(client)
     response = client.post("/work/leave/")
     assert "open the link that you were given" in response.content.decode()
