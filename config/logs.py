@@ -15,12 +15,25 @@ from pythonjsonlogger.json import JsonFormatter
 
 # PostgreSQL repeats the values of a refused row, among them a person's external id.
 ROW_VALUES = re.compile(r"^(DETAIL|CONTEXT): .*$", re.MULTILINE)
+# Where an address names whoever has it: links to join, resume or come in as a colleague, and all
+# that follows a question mark.
+LINKS = re.compile(
+    r"(/(?:join(?:/(?:batch|pool))?|invited|resume|colleagues|prolific)/)(?!batch/|pool/)[^/\s'\"?]+"
+)
+QUERIES = re.compile(r"(?:(?<=/)\?|\?(?=[\w%.-]+=))[^\s'\"<>]+")
+# What the API's header, a cookie or a form carries; and what Django signed, as cookies are.
+TOKENS = re.compile(
+    r"\b((?:Token|Bearer|Basic)\s+)[^\s'\",]{12,}|\b((?:token|csrf\w*)=)[^\s'\",;&]+", re.I
+)
+SIGNED = re.compile(r"(?<![\w.:=-])[\w.:=-]*:[\w-]{27,}")
 HOOK_WAITS_S = 5
 MOST_WAITING = 100
 
 
 def discreet(text: str) -> str:
-    return ROW_VALUES.sub(r"\1: (left out)", text)
+    text = ROW_VALUES.sub(r"\1: (left out)", text)
+    text = QUERIES.sub("?(left out)", LINKS.sub(r"\1(left out)", text))
+    return SIGNED.sub("(left out)", TOKENS.sub(r"\1\2(left out)", text))
 
 
 class DiscreetFormatter(logging.Formatter):
@@ -31,7 +44,7 @@ class DiscreetFormatter(logging.Formatter):
 class DiscreetJsonFormatter(JsonFormatter):
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
         return {
-            name: discreet(value) if isinstance(value, str) else value
+            name: value if value is None or isinstance(value, int | float) else discreet(str(value))
             for name, value in log_data.items()
         }
 

@@ -4,8 +4,10 @@ is said where nothing can be done for them. People get pages, programs of the AP
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from ipaddress import ip_address
 
+from axes.models import AccessLog
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import InterfaceError, OperationalError
@@ -22,7 +24,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import resolve, reverse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
@@ -104,32 +106,54 @@ class AnnotatorsLanguage(LocaleMiddleware):
             translation.activate("en")
 
 
-GUESSES = "failed_sign_ins_per_address"
+PER_ADDRESS, PER_NAME = "failed_sign_ins_per_address", "failed_sign_ins_per_name"
+# So many times the limit of an address is a flood, behind which no password is looked at.
+FLOOD = 10
+REMEMBERED = timedelta(days=90)
 
 
 def slow_guessing(get_response: Handler) -> Handler:
-    """Who guesses passwords or tokens is slowed by address; django-axes locks one name out."""
+    """Who guesses passwords or tokens is slowed; django-axes lets one name wait at one address.
+    Others at the same address may be in the right: theirs is looked at, until it is a flood."""
 
     def guarded(request: HttpRequest) -> HttpResponseBase:
         signs_in = request.method == "POST" and request.path == reverse("admin:login")
         if not (signs_in or request.headers.get("Authorization")):
             return get_response(request)
         address = throttles.address_of(request)
-        if seconds := throttles.seconds_to_wait(GUESSES, address):
-            return _wait(request, seconds)
+        name = request.POST.get("username", "") if signs_in else ""
+        if seconds := _seconds_to_wait(request, address, name):
+            return _wait(request, seconds, looked_at=False)
         response = get_response(request)
         # The form comes again, or a token is not known.
-        if response.status_code in ((200, 403, 429) if signs_in else (401,)):
-            throttles.count(GUESSES, address)
-        return response
+        if response.status_code not in ((200, 403, 429) if signs_in else (401,)):
+            return response
+        seconds = throttles.seconds_to_wait(PER_ADDRESS, address)
+        throttles.count(PER_ADDRESS, address)
+        if name:
+            throttles.count(PER_NAME, name)
+        return _wait(request, seconds, looked_at=True) if seconds else response
 
     return guarded
 
 
-def _wait(request: HttpRequest, seconds: int) -> HttpResponse:
-    sentence = _(
-        "Too many attempts to sign in came from this address: try again in %(minutes)d minutes."
-    ) % {"minutes": -(-seconds // 60)}
+def _seconds_to_wait(request: HttpRequest, address: str, name: str) -> int:
+    """Before a password is looked at; not where the name has signed in from before."""
+    failed, most = throttles.counted(PER_ADDRESS, address), settings.THROTTLES[PER_ADDRESS]
+    is_flood = failed >= FLOOD * most
+    seconds = throttles.seconds_to_wait(PER_ADDRESS, address) if is_flood else 0
+    if name:
+        seconds = max(seconds, throttles.seconds_to_wait(PER_NAME, name))
+    if not (seconds and name):
+        return seconds
+    since, here = timezone.now() - REMEMBERED, request.META["REMOTE_ADDR"]
+    known = AccessLog.objects.filter(username=name, ip_address=here, attempt_time__gt=since)
+    return 0 if known.exists() else seconds
+
+
+def _wait(request: HttpRequest, seconds: int, *, looked_at: bool) -> HttpResponse:
+    when = f"in {-(-seconds // 60)} minutes" + (", or now with what is right" if looked_at else "")
+    sentence = f"Too many attempts to sign in came from this address: try again {when}."
     if request.headers.get("Authorization"):
         response: HttpResponse = JsonResponse({"detail": sentence}, status=429)
     else:

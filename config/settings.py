@@ -1,6 +1,7 @@
 """Settings that work unchanged on a fresh clone; DEBUG=0 is production and requires a secret."""
 
 import mimetypes
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -150,8 +151,13 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "/"
+# Of one name at one address; then it waits for a minute, and whoever knows the password is let in.
 AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = 0.25  # hours
+AXES_COOLOFF_TIME = timedelta(minutes=1)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_COOLOFF_MESSAGE = (
+    "Many wrong passwords for this name came from here: wait for a minute, and try again."
+)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 
@@ -308,6 +314,7 @@ THROTTLES = {
     "platform_joins_an_hour": env.number("PLATFORM_JOINS_AN_HOUR", 20, least=0),
     "wrong_codes_per_address": env.number("WRONG_CODES_PER_ADDRESS", 30, least=0),
     "failed_sign_ins_per_address": env.number("FAILED_SIGN_INS_PER_ADDRESS", 30, least=0),
+    "failed_sign_ins_per_name": env.number("FAILED_SIGN_INS_PER_NAME", 100, least=0),
 }
 
 # Logging and metrics. As JSON the log holds every request, by its address's name.

@@ -6,6 +6,7 @@ from queue import Queue
 from threading import Thread
 
 import pytest
+from django.core import signing
 from django.test import Client
 
 from config.logs import DiscreetFormatter, DiscreetJsonFormatter, ErrorHook
@@ -30,6 +31,71 @@ def test_leaves_out_the_values_of_a_refused_row() -> None:
     line = written("Internal Server Error", refused)
     assert "one_person" in line
     assert "5f3a" not in line
+
+
+TOKEN = "q3-T_0kenOfALink9wXyz0"
+SECRETS = {
+    "join": f"Internal Server Error: /join/{TOKEN}/",
+    "join a batch": f"Internal Server Error: /join/batch/{TOKEN}/",
+    "join a pool": f"Forbidden: https://example.org/join/pool/{TOKEN}/?id=5f3a",
+    "invited": f"failed at /invited/{TOKEN}/",
+    "resume": f"<WSGIRequest: GET '/resume/{TOKEN}/'>",
+    "colleague": f"Internal Server Error: /colleagues/{TOKEN}/",
+    "webhook": f"POST /prolific/{TOKEN}/ failed",
+    "ids": f"GET /join/x/?PROLIFIC_PID={TOKEN}&SESSION_ID={TOKEN}",
+    "ids of another page": f'"/research/people/?q={TOKEN}"',
+    "token of the API": f"{{'Authorization': 'Token {TOKEN}'}}",
+    "bearer": f"Authorization: Bearer {TOKEN}",
+    "form": f"csrfmiddlewaretoken={TOKEN}",
+}
+
+
+@pytest.mark.parametrize("message", SECRETS.values(), ids=list(SECRETS))
+def test_writes_no_token_and_no_id_of_an_address(message: str) -> None:
+    assert TOKEN not in written(message)
+    assert TOKEN not in written("failed", ValueError(message))
+    record = logging.LogRecord("name", logging.ERROR, "", 0, "%s", (message,), None)
+    record.request = message
+    assert TOKEN not in str(as_json(record))
+
+
+def test_writes_nothing_that_was_signed() -> None:
+    door = signing.dumps({"token": TOKEN, "external_id": "5f3a"}, salt="door", compress=True)
+    assert written(f"failed with {door} at 12:30:05") == "ERROR failed with (left out) at 12:30:05"
+    cookie = signing.get_cookie_signer(salt="annotator").sign('{"assignment":12}')
+    assert cookie.rpartition(":")[2] not in written(f"Set-Cookie: annotator={cookie}; Path=/")
+
+
+def test_leaves_other_addresses_as_they_are() -> None:
+    for line in (
+        "Internal Server Error: /research/studies/mine/watch/",
+        "/join/batch/ is no address. Why? Look at /admin/.",
+        'File "/app/annotation/work/joining.py", line 12, in join',
+        "The cache does not answer: redis://127.0.0.1:6379/0",
+    ):
+        assert written(line) == f"ERROR {line}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_json", [False, True], ids=["text", "json"])
+def test_tells_no_token_of_a_page_that_failed(
+    client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, is_json: bool
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    batch = make.running_batch(via="prolific")
+    monkeypatch.setattr("annotation.work.entering.open_batches", fail)
+    client.raise_request_exception = False
+    pid = make.prolific_id(1)
+    response = client.get(f"/join/batch/{batch.join_token}/", {"PROLIFIC_PID": pid})
+    assert response.status_code == 500
+    [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
+    # The request stands in the record, as Django logs it.
+    line = str(as_json(record)) if is_json else DiscreetFormatter().format(record)
+    assert "broken" in line
+    assert batch.join_token not in line
+    assert pid not in line
 
 
 # As JSON

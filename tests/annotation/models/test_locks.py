@@ -243,6 +243,17 @@ def test_notices_and_restores_locks_that_a_migration_dropped() -> None:
     assert missing_locks(connection) == []
 
 
+def test_warns_of_no_trigger_that_the_migration_is_about_to_make(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    drop_locks(connection)
+    call_command("check", databases=["default"])
+    assert "is missing" in capsys.readouterr().err
+    call_command("migrate", skip_checks=False)
+    assert "is missing" not in capsys.readouterr().err
+    assert missing_locks(connection) == []
+
+
 @pytest.mark.django_db(transaction=True)
 def test_lets_migrations_remake_the_tables() -> None:
     """SQLite refuses to remake a table that a trigger elsewhere names."""
