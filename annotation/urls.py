@@ -1,5 +1,6 @@
 from django.urls import path
 
+from annotation.access.views import colleague
 from annotation.payments import views as payments
 from annotation.people import views as people
 from annotation.prolific import views as prolific
@@ -15,6 +16,7 @@ PERSON = f"{STUDY}/people/<int:assignment_id>"
 app_name = "annotation"
 urlpatterns = [
     path("", studies.home, name="home"),
+    path("colleagues/<slug:token>/", colleague, name="colleague"),
     # Annotators
     path("join/<slug:token>/", entering.open_link, {"name": "study"}, name="join_study"),
     path("join/batch/<slug:token>/", entering.open_link, {"name": "batch"}, name="join_batch"),

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django_htmx.middleware import HtmxDetails
 
-from annotation.access.rights import Right, Thing, is_member, may
+from annotation.access.rights import Right, Thing, is_member, may, whom_to_ask
 from annotation.models import Assignment, Batch, Channel, Invitation, Pool, Study
 
 
@@ -37,7 +37,7 @@ def require(
     if not is_member(user, thing):
         raise Http404
     if not lets_in(user, thing, right, permission=permission):
-        raise PermissionDenied
+        raise PermissionDenied(whom_to_ask(**{f"{thing._meta.model_name}": thing}))
 
 
 def join_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:

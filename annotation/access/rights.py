@@ -9,7 +9,7 @@ both are the same examples.
 """
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
@@ -111,6 +111,14 @@ def _all_or(things: QuerySet[ThingT], user: Who, held: Q) -> QuerySet[ThingT]:
 
 def _held_by(user: Who, right: Right | None) -> Q:
     return Q(memberships__user=user.pk, memberships__role__in=roles_with(right))
+
+
+def whom_to_ask(**things: Any) -> str:
+    """Who owns these and could let somebody in, as a sentence."""
+    owners = Membership.objects.filter(role=MemberRole.OWNER, user__is_active=True, **things)
+    names = sorted(set(owners.values_list("user__username", flat=True)))
+    who = ", ".join(names) if names else "whoever keeps this installation"
+    return f"Your role does not open this page. Who could let you in: {who}."
 
 
 def find_user(name: str) -> User:

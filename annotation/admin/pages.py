@@ -21,9 +21,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 
 from annotation.access import rights
+from annotation.access.inviting import LASTS, new_link, take_back
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, find_user, give_role
 from annotation.models import Benchmark, ItemSet, MemberRole, Study, Task
@@ -323,10 +325,27 @@ class MemberForm(forms.Form):
         give_role(thing, self.cleaned_data["user"], None if role == NO_ROLE else role, by=by)
 
 
+class LinkForm(forms.Form):
+    link_role = forms.ChoiceField(
+        label="Role", choices=MemberRole.choices, initial=MemberRole.VIEWER
+    )
+
+
 class MembersAdmin(OwnedAdmin[_Thing]):
     def members_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
-        form = MemberForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
+        if "take_back" in request.POST:
+            take_back(thing, request.POST["take_back"], by=request.user)
+            messages.success(request, "The link lets nobody in any more.")
+            return HttpResponseRedirect(request.path)
+        makes_link = "link_role" in request.POST
+        link_form = LinkForm(request.POST if makes_link else None)
+        link = ""
+        if makes_link and link_form.is_valid():
+            role = link_form.cleaned_data["link_role"]
+            token = new_link(thing, role, by=request.user, at=timezone.now())
+            link = request.build_absolute_uri(reverse("annotation:colleague", args=[token]))
+        form = MemberForm(request.POST if request.POST and not makes_link else None)
+        if form.is_valid():
             try:
                 form.change(thing, by=request.user)
             except Refusal as refusal:
@@ -343,6 +362,12 @@ class MembersAdmin(OwnedAdmin[_Thing]):
             title=f"Members of {thing}",
             form=form,
             members=rights.members(thing),
+            link=link,
+            link_form=link_form,
+            links=thing.member_links.filter(expires_at__gt=timezone.now()).select_related(
+                "made_by"
+            ),
+            lasts=LASTS.days,
             back=row_url(thing),
         )
 
