@@ -99,6 +99,9 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
         return True
 
+    def whom_to_ask(self, row: _Row) -> str:
+        return ""
+
     def about(self, request: HttpRequest, row: _Row) -> dict[str, Any]:
         return {}
 
@@ -139,7 +142,7 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
         permission, right = self.pages[address]
         row = get_object_or_404(self.get_queryset(request), pk=pk)
         if not request.user.has_perm(permission) or not self.allows(request, row, right):
-            raise PermissionDenied
+            raise PermissionDenied(self.whom_to_ask(row))
         return self.view_of(address)(request, row)
 
     def view_of(self, address: str) -> Callable[[Any, _Row], HttpResponse]:
@@ -209,6 +212,19 @@ class OwnedAdmin(PagedAdmin[_Row]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[_Row]:
         return self.own(request, super().get_queryset(request), None)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> _Row | None:
+        row = super().get_object(request, object_id, from_field)
+        if row is not None and not self.has_view_or_change_permission(request, row):
+            raise PermissionDenied(self.whom_to_ask(row))
+        return row
+
+    def whom_to_ask(self, row: _Row) -> str:
+        kind = "study" if self.things == rights.studies else "benchmark"
+        things = self.model._default_manager.filter(pk=row.pk).order_by().values(self.path)
+        return rights.whom_to_ask(**{f"{kind}__in": things})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[_Row], search_term: str

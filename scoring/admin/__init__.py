@@ -165,8 +165,9 @@ class RunAdmin(NeverChanged[Run]):
     ]
     actions = [approve, keep_off]
     search_fields = ["system", "source_name"]
-    exclude = ["report"]
-    readonly_fields = ["completed_at", "covered", "imported"]
+    # Accounts have pages for superusers alone, so an owner is named without a link.
+    exclude = ["report", "owner"]
+    readonly_fields = ["whose", "completed_at", "covered", "imported"]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         check_deletable(objs)
@@ -198,6 +199,7 @@ class RunAdmin(NeverChanged[Run]):
         lambda run: str(run.standing.label) if run.standing else "–",
         ordering="board_decision__stands",
     )
+    whose = shown("owner", lambda run: run.owner or "–")
     label = shown("trained on", lambda run: run.label)
     covered = shown(
         "coverage", lambda run: "–" if run.coverage is None else f"{100 * run.coverage:.1f} %"

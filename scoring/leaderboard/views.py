@@ -37,6 +37,7 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
         "references": request.GET.get("references", ""),
         "sorted_by": board.rule.sorted_by,
         "for_researchers": for_researchers,
+        "sets_up": lets_in(request.user, benchmark, Right.SET_UP),
         "sees_gold": may_see_gold(request.user, benchmark),
         "is_public": Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists(),
         "waiting": waiting_runs(benchmark).count() if for_researchers else 0,
