@@ -1,5 +1,5 @@
-"""No dead ends: from the front page, through every link of every page, nobody with a role comes to a
-page that is not there or not for them."""
+"""No dead ends: from the front page, through every link of every page, nobody comes to a page that
+is not there or not for them."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Count
+from django.utils import timezone
 
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
@@ -73,6 +74,13 @@ class Row:
         return not self.assignment.outcome
 
     @property
+    def is_away(self) -> bool:
+        """Unfinished, and the place is open to others: it was released, or was kept long enough."""
+        place = getattr(self.assignment, "place", None)
+        until = place.lease_until if place else None
+        return self.is_at_work and (until is None or until < timezone.now())
+
+    @property
     def state(self) -> str:
         return self.assignment.outcome or "working"
 
@@ -80,7 +88,7 @@ class Row:
 def rows(study: Study) -> list[Row]:
     """People only; who declined has not worked."""
     refresh(study, most=MOST_FOR_A_PAGE)
-    everybody = list(people_of(study, "summary", "submission", "exclusion"))
+    everybody = list(people_of(study, "summary", "submission", "exclusion", "place"))
     sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
     counted = Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
     sizes = dict(counted.annotate(Count("pk")))

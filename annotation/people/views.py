@@ -15,7 +15,7 @@ from annotation.access.requests import ResearcherRequest, join_links, resume_lin
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
 from annotation.kinds import answer_score, gold_in_force, in_full
-from annotation.models import CHECK, Assignment, Item, Judgement, Outcome, Role, Study
+from annotation.models import CHECK, Assignment, ChangeAction, Item, Judgement, Outcome, Role, Study
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.payments.ledger import due_of
@@ -182,6 +182,10 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         yield assignment.resume_renewed_at, "was given a new personal link"
     for written_at in assignment.comments.values_list("written_at", flat=True):
         yield written_at, "reported a problem"
+    who = assignment.annotator.pseudonym
+    releases = assignment.study.changes.filter(action=ChangeAction.PLACE_RELEASED)
+    for released_at in releases.filter(after__has_key=who).values_list("at", flat=True):
+        yield released_at, "the place was released"
     if assignment.finished_at:
         outcome = assignment.get_outcome_display()
         yield assignment.finished_at, f"ended: {outcome}"

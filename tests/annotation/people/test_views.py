@@ -247,6 +247,23 @@ def test_releases_a_place_for_whoever_comes_first(researcher: Client) -> None:
     assert Place.objects.get(batch=batch).holder == newcomer
 
 
+def test_shows_a_released_place_at_once(researcher: Client) -> None:
+    batch = make.running_batch(wanted=1)
+    holder = make.at_work(batch, at=timezone.now())
+    before = read(researcher, "watch", batch)
+    assert "0 of 1 finished, 1 at work" in before
+    assert "Release the place" in read(researcher, "person", batch, holder.pk)
+    researcher.post(path("release_place", batch, holder.pk))
+    person = read(researcher, "person", batch, holder.pk)
+    assert "away: the place is open to others" in person
+    assert "the place was released" in person
+    assert "<h2>Release the place</h2>" not in person
+    assert "away, place open" in read(researcher, "people", batch)
+    watch = read(researcher, "watch", batch)
+    assert "0 of 1 finished, 0 at work" in watch
+    assert "0 of 1 places finished, 0 taken" in watch
+
+
 def test_says_so_when_there_is_no_place_to_release(researcher: Client, batch: Batch) -> None:
     done = make.worked_through(batch)
     response = researcher.post(path("release_place", batch, done.pk))
