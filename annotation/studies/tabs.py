@@ -44,6 +44,11 @@ class Tab:
     # Whether studies of people have it, and rehearsals, in which there are none.
     of_people: bool = True
     of_rehearsals: bool = True
+    # The right that is enough once the study is closed.
+    once_closed: Right | None = None
+
+    def right_in(self, study: Study) -> Right:
+        return self.once_closed if self.once_closed and study.is_closed else self.right
 
     def is_of(self, study: Study) -> bool:
         has_it = self.of_rehearsals if study.is_rehearsal else self.of_people
@@ -65,7 +70,7 @@ TABS = (
     Tab("people", "People", "annotation:people", *_READ, of_rehearsals=False),
     Tab("payments", "Payments", "annotation:payments", Right.PAY, of_rehearsals=False),
     Tab("comparison", "Comparison", SCORING_PAGES["comparison"], Right.TABLES, before=("study",)),
-    Tab("report", "Report", SCORING_PAGES["report"], Right.GOLD),
+    Tab("report", "Report", SCORING_PAGES["report"], Right.GOLD, once_closed=Right.TABLES),
     Tab("data", "Data", "annotation:exports", *_READ),
     Tab("log", "Log", "admin:annotation_study_changes", *_SET_UP, by_key=True),
 )
@@ -110,7 +115,8 @@ def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
         "tabs": [
             (one.label, one.address(study), one.name == tab)
             for one in TABS
-            if one.is_of(study) and lets_in(user, study, one.right, permission=one.permission)
+            if one.is_of(study)
+            and lets_in(user, study, one.right_in(study), permission=one.permission)
         ],
         "state_changes": _state_changes(user, study),
     }

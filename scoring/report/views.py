@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document, large_file
 from annotation.models import Study
@@ -14,6 +14,8 @@ from annotation.studies.tabs import READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.answer import answers
 from scoring.comparison.documents import shots_of_people
+from scoring.models import Run
+from scoring.models.run import by_researchers
 from scoring.report import preregistration
 from scoring.report.documents import (
     FILES,
@@ -28,9 +30,15 @@ from scoring.report.documents import (
 from scoring.report.methods import REFERENCE, Source
 
 
-# A report's figures follow from single items, and with them from the gold.
-@study_page(*READ, right=Right.GOLD)
+# A report's figures follow from single items, and with them from the gold: viewers get the page
+# alone, once the study is closed, and only where nobody could ask for figures by runs of their own.
+@study_page(*READ, right=Right.TABLES)
 def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
+    if not study.is_closed:
+        require(request.user, study, Right.GOLD)
+    if not may(request.user, study, Right.GOLD) and _has_runs_of_others(study):
+        frame = study_frame(request.user, study, tab="report")
+        return render(request, "scoring/report/withheld.html", frame)
     report = Report(study, with_pay=may(request.user, study, Right.PAY))
     found = report.comparison
     context = {
@@ -49,6 +57,11 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
         "preregistrations": list(preregistration.FORMATS),
     }
     return render(request, "scoring/report/report.html", context)
+
+
+def _has_runs_of_others(study: Study) -> bool:
+    runs = Run.objects.filter(task__benchmark=study.benchmark)
+    return runs.exclude(by_researchers()).exists()
 
 
 @study_page(*READ, *SEND, right=Right.GOLD)

@@ -7,6 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Channel
+from annotation.studies.lifecycle import close_study
+from tests import make
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +33,38 @@ def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batc
     article = text[text.index("<article") :]
     assert article.index("A rehearsal: ") < article.index("Design")
     assert "notice-warn" in text[: text.index("<article")]
+
+
+def read_by_viewer(batch: Batch, status: int = 200) -> str:
+    client = Client()
+    client.force_login(make.member(batch.study, "viewer"))
+    page = client.get(f"/studies/{batch.study.slug}/report/")
+    assert page.status_code == status
+    text = page.content.decode()
+    overview = client.get(f"/research/studies/{batch.study.slug}/watch/").content.decode()
+    assert (">Report</a>" in overview) is (status == 200)
+    return text
+
+
+def test_opens_to_viewers_when_the_study_is_closed(batch: Batch) -> None:
+    measured.run(batch.task)
+    assert "people, recruited through" not in read_by_viewer(batch, 403)
+    close_study(batch.study, at=make.NOON)
+    text = read_by_viewer(batch)
+    for shown in ("3 people, recruited through", "What was found", "BERT-Base FT", "people better"):
+        assert shown in text
+    # Nothing item by item, and no pay.
+    for hidden in ("samples", "report/methods", "analysis/", "preregistration", "per hour"):
+        assert hidden not in text
+
+
+def test_keeps_figures_from_viewers_that_their_runs_could_have_asked_for(batch: Batch) -> None:
+    close_study(batch.study, at=make.NOON)
+    measured.run(batch.task, system="Theirs", owner=User.objects.create_user("submitter"))
+    text = read_by_viewer(batch)
+    assert "runs of people who may not see the gold" in text
+    assert "What was found" not in text
+    assert "people, recruited through" not in text
 
 
 def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
