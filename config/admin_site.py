@@ -26,13 +26,6 @@ class ResearchersSite(AdminSite):
     index_title = "Set up"
     site_url = "/"
 
-    def has_permission(self, request: HttpRequest) -> bool:
-        """Whoever has a role needs no staff tick: what each page takes, it asks itself."""
-        user: Any = request.user
-        return super().has_permission(request) or (
-            user.is_authenticated and user.is_active and user.memberships.exists()
-        )
-
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from pytest_django import DjangoDbBlocker
 
+from annotation.access.rights import give_role
 from tests import make
 from tests.made_once import made_once
 from tests.test_roles import World, made_world
@@ -83,7 +84,7 @@ def test_leads_nobody_to_a_dead_end(world: World, role: str) -> None:
         user = User.objects.create_user(f"new {role}")
         if role != "nobody":
             for thing in (world.study, world.draft, world.rehearsal, world.study.benchmark):
-                thing.memberships.create(user=user, role=role)
+                give_role(thing, user, role, by=User.objects.get(username="superuser"))
     client = Client()
     client.force_login(user)
     found = walked(client)

@@ -62,15 +62,16 @@ def told(response: Any) -> str:
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", "owner"])
-def test_lets_somebody_new_in_without_staff_or_group(desk: Client, thing: Thing, role: str) -> None:
+def test_lets_somebody_new_in_without_a_tick_by_hand(desk: Client, thing: Thing, role: str) -> None:
     client, token = Client(), made(desk, thing, role)
     assert "Make an account" in told(client.get(address(token))).replace("Or make", "Make")
     response = client.post(address(token), SIGN_UP, follow=True)
     assert response.status_code == 200
     assert str(thing) in told(response)
     bob = User.objects.get(username="bob")
-    assert (role_in(bob, thing), bob.is_staff, bob.is_superuser) == (role, False, False)
-    assert not bob.groups.exists()
+    assert (role_in(bob, thing), bob.is_superuser) == (role, False)
+    # Viewers read, and have nothing in the admin.
+    assert bob.is_staff is bob.groups.exists() is (role != "viewer")
 
 
 def test_lets_whoever_has_an_account_in(desk: Client, thing: Thing) -> None:
@@ -211,20 +212,26 @@ def test_slows_whoever_guesses_links(settings: Settings, desk: Client, thing: Th
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", "owner"])
-def test_a_role_alone_signs_in_at_the_desk(thing: Thing, role: str) -> None:
+def test_whoever_is_given_a_role_signs_in_at_the_desk(thing: Thing, owner: User, role: str) -> None:
     bob = User.objects.create_user("bob", password=PASSWORD)
-    thing.memberships.create(user=bob, role=role)
+    give_role(thing, bob, role, by=owner)
     client = Client()
     form = {"username": "bob", "password": PASSWORD}
     assert client.post("/admin/login/", form).status_code == 302
-    assert client.get("/admin/").status_code == 200
-    page = told(client.get("/"))
-    assert str(thing) in page
+    assert str(thing) in told(client.get("/"))
+    bob = User.objects.get(pk=bob.pk)
     assert bob.has_perm("annotation.view_study")
     assert bob.has_perm("annotation.add_study") is (role != "viewer")
-    thing.memberships.all().delete()
-    assert client.get("/admin/").status_code == 302
-    assert not User.objects.get(pk=bob.pk).has_perm("annotation.view_study")
+    assert client.get("/admin/").status_code == (302 if role == "viewer" else 200)
+
+
+def test_saving_a_role_again_lets_in_whoever_lost_the_tick(thing: Thing, owner: User) -> None:
+    bob = User.objects.create_user("bob", password=PASSWORD)
+    thing.memberships.create(user=bob, role="editor")
+    give_role(thing, bob, "editor", by=owner)
+    bob = User.objects.get(pk=bob.pk)
+    assert bob.is_staff
+    assert bob.has_perm("annotation.change_study")
 
 
 def test_links_last_a_week() -> None:
