@@ -175,8 +175,7 @@ def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
 
 
 def _admit(user: User, role: str) -> None:
-    """What pages ask for besides a role, so that nobody has to tick it by hand. Viewers have none of
-    the admin's."""
+    """What pages ask for besides a role, so that nobody ticks it by hand. Viewers use no admin."""
     if role == MemberRole.VIEWER:
         reads = Permission.objects.filter(content_type__app_label="annotation")
         user.user_permissions.add(*reads.filter(codename__in=READS))
