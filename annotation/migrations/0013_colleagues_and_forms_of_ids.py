@@ -19,7 +19,7 @@ def give_forms(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("annotation", "0010_labels_images_and_rewards"),
+        ("annotation", "0012_prolific_deliveries"),
     ]
 
     operations = [
