@@ -15,6 +15,7 @@ def test_makes_a_group_that_may_use_the_admin_but_change_no_channel() -> None:
         for app, module in (
             ("annotation", "0002_ready_made"),
             ("scoring", "0002_researchers"),
+            ("scoring", "0004_bundle_checkers"),
         )
         for model, verbs in import_module(f"{app}.migrations.{module}").PERMISSIONS.items()
         for verb in verbs
