@@ -190,6 +190,9 @@ BENCHMARK_UPLOAD_MAX_BYTES = 200_000_000
 # Asked only by studies whose owners stored a token.
 PROLIFIC_API = env.text("PROLIFIC_API", "https://api.prolific.com/api/v1/").rstrip("/") + "/"
 
+# In whichever currency a study pays: more is approved, corrected or sent once it is typed again.
+TYPE_AGAIN_ABOVE = env.number("TYPE_AGAIN_ABOVE", 200, least=0)
+
 # Runs of those who may not see the gold: how many one person may finish a day on one task, since
 # each shows a mean, and how many may be open at once.
 RUNS_A_DAY = env.number("RUNS_A_DAY", 5)

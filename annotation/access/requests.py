@@ -1,5 +1,6 @@
 """A request as the views get it, with what the middleware added; and who may go on with it."""
 
+import re
 from collections.abc import Sequence
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -20,6 +21,14 @@ class ResearcherRequest(HtmxRequest):
     """On a page that nobody sees without signing in."""
 
     user: User
+
+
+def row_ids(request: HttpRequest, name: str) -> list[int]:
+    """Of the rows that a form names. Raises Http404 for what no database gives to a row."""
+    given = request.POST.getlist(name)
+    if not all(re.fullmatch("[0-9]{1,18}", value) for value in given):
+        raise Http404
+    return [int(value) for value in given]
 
 
 def lets_in(

@@ -5,13 +5,14 @@ is due and of bonuses to pay, hold external ids: they are for owners, and logged
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet, Sum
@@ -34,6 +35,7 @@ from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.exported_judgements import column, csv_lines
 from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
+from annotation.work.wording import amount_text
 from scoring.tables.table import values_of
 
 # Nothing was paid by the platform, whatever code was handed in.
@@ -209,6 +211,21 @@ class Changed(Refusal):
     """What somebody saw is no longer what stands in the ledger."""
 
 
+class NotTyped(BadInput):
+    """More than the installation moves without the amount being typed again."""
+
+
+def check_typed(study: Study, amount: Decimal, typed: str) -> None:
+    """Raises NotTyped where the amount is above the installation's limit, and not what was typed."""
+    if abs(amount) <= settings.TYPE_AGAIN_ABOVE:
+        return
+    with suppress(InvalidOperation):
+        if Decimal(typed) == abs(amount):
+            return
+    text = amount_text(abs(amount), study.currency)
+    raise NotTyped(f"This moves {text}. So large an amount is typed again before it moves.")
+
+
 @dataclass(frozen=True)
 class OpenBonuses:
     """Approved bonuses that are not sent yet."""
@@ -236,6 +253,11 @@ def open_bonuses(study: Study) -> OpenBonuses:
     )
 
 
+def waits(due: Due) -> bool:
+    """For somebody to approve it."""
+    return not due.is_approved and due.earned > 0
+
+
 def approve(
     study: Study, assignment_ids: Collection[int], *, at: datetime, by: User | None = None
 ) -> int:
@@ -243,11 +265,7 @@ def approve(
     while True:
         try:
             with transaction.atomic():
-                missing = [
-                    due
-                    for due in dues(study, among=assignment_ids)
-                    if not due.is_approved and due.earned > 0
-                ]
+                missing = list(filter(waits, dues(study, among=assignment_ids)))
                 new = [(due.assignment.pk, 0, due.earned) for due in missing]
                 _add(PayPurpose.DUE, new, at=at, by=by)
                 if missing:

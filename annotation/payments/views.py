@@ -5,20 +5,30 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
 from annotation.models import Assignment, Outcome, Payout, Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
-from annotation.payments.ledger import COLUMNS, FORMATS, Due, dues, export_payments, totals
+from annotation.payments.ledger import (
+    COLUMNS,
+    FORMATS,
+    NOTHING,
+    Due,
+    NotTyped,
+    dues,
+    export_payments,
+    totals,
+)
 from annotation.studies.codes import rewards
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
@@ -55,13 +65,14 @@ FOLDER = "annotation/payments"
 FILTERS = (("all", "everybody"), ("waiting", "to be approved"), ("open", "to be sent"))
 PER_PAGE = 200
 CSV = "text/csv; charset=utf-8"
+CSRF = "csrfmiddlewaretoken"
 _read = study_page(*READ, right=Right.PAY)
 _send = study_page(*SEND, right=Right.PAY, permission=CHANGE)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
 PROLIFIC = "prolific"
 SHOWN: dict[str, Callable[[Due], bool]] = {
-    "waiting": lambda due: not due.is_approved and due.earned > 0,
+    "waiting": ledger.waits,
     "open": lambda due: due.is_approved and due.open > 0,
     "all": lambda due: True,
 }
@@ -97,11 +108,15 @@ def _payments_page(
 @_send
 def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     """Those who were ticked, or everybody whom the page listed."""
-    listed = request.POST.getlist("listed" if "all" in request.POST else "assignment")
-    chosen = [int(pk) for pk in listed if pk.isascii() and pk.isdigit()]
+    chosen = row_ids(request, "listed" if "all" in request.POST else "assignment")
     if not chosen:
         messages.warning(request, "Nobody was ticked: tick those whose pay you approve.")
         return _back(study)
+    amount = sum((due.earned for due in dues(study, among=chosen) if ledger.waits(due)), NOTHING)
+    try:
+        ledger.check_typed(study, amount, request.POST.get("typed", ""))
+    except NotTyped as refusal:
+        return _type_again(request, study, refusal)
     approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
     people = counted(approved, "person is", "people are")
     messages.success(request, f"What {people} due is approved.")
@@ -123,17 +138,20 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     """What would be sent, with its total; a POST writes down that it was."""
     status, refused = 200, ""
     if request.method == "POST":
-        digest = request.POST.get("digest", "")
+        digest, typed = request.POST.get("digest", ""), request.POST.get("typed", "")
         try:
+            ledger.check_typed(study, ledger.open_bonuses(study).total, typed)
             ledger.write_payout(study, digest=digest, at=timezone.now(), by=request.user)
         except Refusal as refusal:
             status, refused = 409, str(refusal)
         else:
             messages.success(request, "Written down as sent.")
             return _back(study)
+    bonuses = ledger.open_bonuses(study)
     context = {
         **study_frame(request.user, study, tab="payments"),
-        "bonuses": ledger.open_bonuses(study),
+        "bonuses": bonuses,
+        "types_again": bonuses.total > settings.TYPE_AGAIN_ABOVE,
         "connection": getattr(study, "prolific", None),
         "by_platform": bool(study.channel.person_param),
         "refused": refused,
@@ -165,7 +183,10 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
     form = CorrectionForm(request.POST)
     if form.is_valid():
         try:
+            ledger.check_typed(study, form.cleaned_data["amount"], request.POST.get("typed", ""))
             ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
+        except NotTyped as refusal:
+            return _type_again(request, study, refusal)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
@@ -185,6 +206,13 @@ def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> H
     elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
         messages.success(request, "Written down.")
     return _back(study)
+
+
+def _type_again(request: ResearcherRequest, study: Study, refusal: NotTyped) -> HttpResponse:
+    """The same form once more, with a field for its amount."""
+    given = [(name, value) for name, values in request.POST.lists() for value in values]
+    again = [(name, value) for name, value in given if name not in ("typed", CSRF)]
+    return _payments_page(request, study, status=422, refused=str(refusal), again=again)
 
 
 def _back(study: Study) -> HttpResponse:

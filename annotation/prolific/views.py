@@ -25,6 +25,7 @@ from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.texts import counted, is_text
+from annotation.payments.ledger import check_typed, open_bonuses
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
@@ -150,7 +151,8 @@ def _approve(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 
 def _pay(request: ResearcherRequest, connection: ProlificStudy) -> str:
-    digest = request.POST.get("digest", "")
+    digest, typed = request.POST.get("digest", ""), request.POST.get("typed", "")
+    check_typed(connection.study, open_bonuses(connection.study).total, typed)
     payout = pay_bonuses(connection, digest=digest, at=timezone.now(), by=request.user)
     if payout.state == PayoutState.UNKNOWN:
         return (

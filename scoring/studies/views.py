@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from annotation.access.requests import ResearcherRequest, lets_in
+from annotation.access.requests import ResearcherRequest, lets_in, row_ids
 from annotation.access.rights import Right, may
 from annotation.models import Study
 from annotation.models.errors import Refusal
@@ -57,9 +57,8 @@ def builder(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 @study_page(*SEND, right=Right.SET_UP, permission=CHANGE)
 def remove_batches(request: ResearcherRequest, study: Study) -> HttpResponse:
-    chosen = [int(value) for value in request.POST.getlist("batch") if value.isdecimal()]
     try:
-        count = delete_batches(study, chosen, by=request.user)
+        count = delete_batches(study, row_ids(request, "batch"), by=request.user)
     except Refusal as refusal:
         messages.error(request, str(refusal))
         return redirect("annotation:watch", study.slug)
