@@ -62,7 +62,7 @@ def summarise_work() -> None:
 def poll_prolific() -> None:
     """Each study on its own: one that fails says so on its page, and keeps nobody waiting."""
     connected = ProlificStudy.objects.exclude(token="").exclude(remote_id="")
-    for connection in connected.exclude(study__state=StudyState.DRAFT).select_related("study"):
+    for connection in connected.select_related("study"):
         if is_due_for_poll(connection, at=timezone.now()):
             try:
                 poll(connection, at=timezone.now())

@@ -190,7 +190,10 @@ class StudyAdmin(MembersAdmin[Study]):
         (
             "Screening at the end of the training",
             {
-                "fields": ["min_training_score", ("max_drop", "drop_unit"), "drop_group_size"],
+                "fields": [
+                    *("min_training_score", ("max_drop", "drop_unit"), "drop_group_size"),
+                    "screening_reason",
+                ],
                 "description": format_lazy(
                     "Both parts may be empty: then everybody goes on to the test. The group is "
                     "everybody else who finished the training with the same number of shots. "

@@ -112,7 +112,7 @@ _BATCH_COLUMNS = [
 _NAMED_COLUMNS = [
     *("question", "named_systems", "margin", "margin_reason"),
     *("known_people", "min_check_score", "shuffle_by", "shuffle_options"),
-    *("unanswerable_reason", "has_decoy"),
+    *("unanswerable_reason", "screening_reason", "has_decoy"),
 ]
 _POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))

@@ -108,6 +108,8 @@ class ProlificStudy(models.Model):
     remote_id = models.CharField(max_length=60, blank=True)
     subscription_id = models.CharField(max_length=60, blank=True)
     polled_at = models.DateTimeField(null=True, blank=True)
+    # What the study there pays, as last read: an amount for each outcome, and "currency".
+    rewards = models.JSONField(default=dict, blank=True)
     # Why the last look at Prolific failed, if it did.
     problem = models.TextField(blank=True)
 

@@ -151,6 +151,15 @@ class Study(models.Model):
         "“part of the published test set, to compare with published scores”; for the report.",
     )
 
+    # The word of the owner on a rule that lets most guessers in.
+    screening_reason = models.CharField(
+        "why a weak screening stays",
+        max_length=300,
+        blank=True,
+        help_text="Only where the start says that the rule lets in most people who guess; for the "
+        "report.",
+    )
+
     # Whoever comes later in the hour types the hour's code; see annotation/work/crowding.py.
     joins_an_hour = models.PositiveIntegerField(
         "people an hour from one address",

@@ -216,7 +216,7 @@ class NotTyped(BadInput):
 
 
 def check_typed(study: Study, amount: Decimal, typed: str) -> None:
-    """Raises NotTyped where the amount is above the installation's limit, and not what was typed."""
+    """Raises NotTyped for an amount above the installation's limit that was not typed."""
     if abs(amount) <= settings.TYPE_AGAIN_ABOVE:
         return
     with suppress(InvalidOperation):

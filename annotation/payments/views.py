@@ -29,7 +29,7 @@ from annotation.payments.ledger import (
     export_payments,
     totals,
 )
-from annotation.studies.codes import rewards
+from annotation.studies.codes import other_reward, rewards, what_it_pays
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
@@ -97,12 +97,23 @@ def _payments_page(
         "totals": totals(all_dues),
         "waiting": [due.assignment.pk for due in all_dues if SHOWN["waiting"](due)],
         "rewards": RewardsForm(initial=rewards(study)),
+        **_of_platform(study),
         "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],
         "low_hourly": study.hourly_rate * LOW,
         "by_prolific": study.channel.slug == PROLIFIC,
         **more,
     }
     return render(request, f"{FOLDER}/payments.html", context, status=status)
+
+
+def _of_platform(study: Study) -> dict[str, Any]:
+    """What the channel itself pays, and where the study on Prolific pays otherwise."""
+    connection = getattr(study, "prolific", None)
+    return {
+        "connection": connection,
+        "what_it_pays": what_it_pays(study),
+        "other_reward": other_reward(study, connection),
+    }
 
 
 @_send
@@ -152,7 +163,7 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
         **study_frame(request.user, study, tab="payments"),
         "bonuses": bonuses,
         "types_again": bonuses.total > settings.TYPE_AGAIN_ABOVE,
-        "connection": getattr(study, "prolific", None),
+        **_of_platform(study),
         "by_platform": bool(study.channel.person_param),
         "refused": refused,
     }

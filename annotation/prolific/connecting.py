@@ -5,8 +5,9 @@ https://docs.prolific.com/api-reference
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, DecimalException
 from math import ceil
 from typing import Any
 
@@ -27,6 +28,7 @@ from annotation.models import (
 )
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
+from annotation.studies.codes import has_fixed_payment
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.wording import in_language
 
@@ -48,8 +50,11 @@ class Lost(Refusal):
 class Client:
     token: str
 
-    def create_study(self, body: Mapping[str, Any]) -> str:
-        return str(self._post("studies/", body)["id"])
+    def create_study(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return dict(self._post("studies/", body))
+
+    def study(self, study_id: str) -> Mapping[str, Any]:
+        return dict(_json(self._send("GET", f"studies/{study_id}/")))
 
     def submissions(self, study_id: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MOST_PAGES):
@@ -167,7 +172,9 @@ def configure(connection: ProlificStudy, given: dict[str, str], *, by: User | No
     changed = [name for name in SETTINGS if getattr(connection, name) != given[name]]
     for name in changed:
         setattr(connection, name, given[name])
-    connection.save(update_fields=changed or None)
+    if "remote_id" in changed:
+        connection.rewards = {}
+    connection.save(update_fields=[*changed, "rewards"])
     if changed:
         after = {
             name: "removed" if not given[name] else "set" if name in SECRETS else given[name]
@@ -180,10 +187,39 @@ def draft_study(connection: ProlificStudy, *, link: str, by: User | None = None)
     """Make the study on Prolific, as a draft that nobody there sees until it is published."""
     if connection.remote_id:
         raise BadInput("This study is on Prolific already; change it there.")
-    remote_id = client_of(connection).create_study(study_body(connection, link))
-    connection.remote_id = remote_id
-    connection.save(update_fields=["remote_id"])
-    record(by, connection.study, ChangeAction.PLATFORM, {}, {"remote_id": remote_id})
+    made = client_of(connection).create_study(study_body(connection, link))
+    connection.remote_id, connection.rewards = str(made["id"]), {}
+    with suppress(Lost):
+        connection.rewards = _rewards(made, connection.study)
+    connection.save(update_fields=["remote_id", "rewards"])
+    record(by, connection.study, ChangeAction.PLATFORM, {}, {"remote_id": connection.remote_id})
+
+
+def read_rewards(connection: ProlificStudy) -> None:
+    """Keep what the study there pays, and in which currency. Raises Refusal."""
+    there = client_of(connection).study(connection.remote_id)
+    connection.rewards = _rewards(there, connection.study)
+    connection.save(update_fields=["rewards"])
+
+
+def _rewards(there: Mapping[str, Any], study: Study) -> dict[str, str]:
+    outcomes = dict(study.outcome_rules.values_list("code", "outcome"))
+    try:
+        found = {
+            "currency": str(there.get("presentment_currency_code") or there["currency_code"]),
+            str(Outcome.COMPLETED): _whole(there["reward"]),
+        }
+        for code in there.get("completion_codes") or []:
+            for action in code["actions"]:
+                if "fixed_screen_out_reward" in action and code["code"] in outcomes:
+                    found[outcomes[code["code"]]] = _whole(action["fixed_screen_out_reward"])
+    except (KeyError, TypeError, DecimalException):
+        raise Lost("Prolific did not say what its study pays.") from None
+    return found
+
+
+def _whole(cents: Any) -> str:
+    return f"{Decimal(str(cents)) / 100:.2f}"
 
 
 def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
@@ -235,7 +271,7 @@ def _code(rule: OutcomeRule, places: int, group_id: str) -> dict[str, Any]:
 
 def _action(rule: OutcomeRule, places: int) -> dict[str, Any]:
     """What Prolific does when the code is handed in. It never approves or rejects by itself."""
-    if rule.outcome == Outcome.SCREENED_OUT and rule.platform_pays:
+    if rule.platform_pays and has_fixed_payment(rule):
         return {
             "action": "FIXED_SCREEN_OUT_PAYMENT",
             "fixed_screen_out_reward": _cents(rule.platform_pays),

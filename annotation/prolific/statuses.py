@@ -32,7 +32,8 @@ from annotation.payments.ledger import (
     settle_payout,
     write_payout,
 )
-from annotation.prolific.connecting import Declined, Lost, client_of
+from annotation.prolific.connecting import Declined, Lost, client_of, read_rewards
+from annotation.studies.codes import has_fixed_payment, other_reward
 from annotation.work.finishing import withdraw
 from annotation.work.places import let_lapse
 
@@ -130,13 +131,15 @@ def _poll(connection: ProlificStudy, at: datetime) -> int:
         "annotator", "submission"
     ):
         ours[assignment.submission_id].append(assignment)
-    return sum(
+    news = sum(
         note_status(assignment, status, said_at=at)
         for submission_id, (status, who) in said.items()
         if status in SubmissionStatus.values
         for assignment in ours[submission_id]
         if who in (None, assignment.annotator.external_id) and _is_news(assignment, status)
     )
+    read_rewards(connection)
+    return news
 
 
 def _is_news(assignment: Assignment, status: str) -> bool:
@@ -147,14 +150,15 @@ def _is_news(assignment: Assignment, status: str) -> bool:
 
 
 def approvable(study: Study) -> list[Due]:
-    """Whose pay is approved here, and whose submission waits for that on Prolific."""
+    """Whose pay is approved here, and whose submission waits for that on Prolific; who was screened
+    out without a fixed payment is reviewed there by hand."""
     return [
         due
         for due in dues(study)
         if due.is_approved
         and due.status == SubmissionStatus.AWAITING_REVIEW
-        and due.assignment.outcome in (Outcome.COMPLETED, Outcome.SCREENED_OUT)
         and due.assignment.submission_id
+        and (due.assignment.outcome == Outcome.COMPLETED or has_fixed_payment(due.rule))
     ]
 
 
@@ -193,6 +197,9 @@ def pay_bonuses(
         raise BadInput(NONE_OPEN)
     if bonuses.digest != digest:
         raise Changed(CHANGED)
+    read_rewards(connection)
+    if problem := other_reward(connection.study, connection):
+        raise BadInput(problem)
     lines = "".join(prolific_lines(bonuses.dues)).strip()
     # Set up only: if its answer is lost, nobody is paid.
     remote_id = client.set_up_bonuses(connection.remote_id, lines)

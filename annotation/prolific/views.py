@@ -29,7 +29,7 @@ from annotation.payments.ledger import check_typed, open_bonuses
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
-from annotation.studies.codes import codes_to_set_up
+from annotation.studies.codes import codes_to_set_up, other_reward, what_it_pays
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 
 _HIDDEN = forms.PasswordInput(attrs={"autocomplete": "off"})
@@ -98,6 +98,11 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
             stored = connecting.connection_of(study)
             connecting.configure(stored, form.settings(), by=request.user)
             messages.success(request, "Stored.")
+            if stored.token and stored.remote_id:
+                try:
+                    connecting.read_rewards(stored)
+                except Refusal as refusal:
+                    messages.warning(request, str(refusal))
             return redirect("annotation:prolific", study.slug)
         status = 422
     context = {
@@ -107,6 +112,8 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
         "links": join_links(request, study),
         "report_address": _report_address(connection) if connection.pk else "",
         "codes": codes_to_set_up(study),
+        "what_it_pays": what_it_pays(study),
+        "other_reward": other_reward(study, connection),
         "to_approve": len(statuses.approvable(study)),
     }
     return render(request, PAGE, context, status=status)

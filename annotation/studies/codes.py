@@ -8,11 +8,19 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models import (
+    ChangeAction,
+    JoinAnswer,
+    Outcome,
+    OutcomeRule,
+    ProlificStudy,
+    Study,
+)
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.frozen import draft_content
 from annotation.work.estimating import Facts, asked_of, in_detail, in_short
+from annotation.work.wording import amount_text
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
@@ -64,6 +72,46 @@ def rewards(study: Study) -> dict[str, Decimal | None]:
     return dict(rules.values_list("outcome", "platform_pays"))
 
 
+def what_it_pays(study: Study) -> str:
+    """What the channel itself pays, and so what a bonus is; empty where it pays nobody."""
+    amounts = [(Outcome(name).label, amount) for name, amount in rewards(study).items()]
+    if not study.channel.pays_itself:
+        return ""
+    if any(amount is None for _name, amount in amounts):
+        return f"It is not said yet what {study.channel} itself pays: say it on the page Payments."
+    told = " and ".join(f"{amount_text(x or 0, study.currency)} ({name})" for name, x in amounts)
+    return (
+        f"{study.channel} itself pays {told}. A bonus is what is due beyond that, and never below "
+        "0."
+    )
+
+
+def other_reward(study: Study, connection: ProlificStudy | None) -> str:
+    """Where the study on Prolific pays otherwise than is said here, by its latest answer."""
+    if connection is None or not (connection.token and connection.remote_id):
+        return ""
+    there = connection.rewards
+    if not there:
+        return (
+            "It is not read yet what the study on Prolific pays: press “Ask now” on the page "
+            "Prolific, or have it forget the token."
+        )
+    for name, amount in rewards(study).items():
+        theirs = Decimal(there.get(name, amount or 0)), there["currency"]
+        if amount is not None and theirs != (amount, study.currency):
+            return (
+                f"The study on Prolific pays {amount_text(*theirs)} ({Outcome(name).label}), and "
+                f"the page Payments says {amount_text(amount, study.currency)}: write the same in "
+                "both places, then press “Ask now” on the page Prolific."
+            )
+    return ""
+
+
+def has_fixed_payment(rule: OutcomeRule | None) -> bool:
+    """Of those screened out: with a payment of its own, or else reviewed by hand."""
+    return rule is not None and rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
+
+
 @transaction.atomic
 def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None = None) -> None:
     """Also while the study runs: the platform's reward can be raised there at any time."""
@@ -110,7 +158,7 @@ def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:
 def _action(study: Study, rule: OutcomeRule) -> str:
     if study.channel.slug != "prolific":
         return _ELSEWHERE[rule.outcome]
-    if rule.outcome == Outcome.SCREENED_OUT and not rule.platform_pays:
+    if rule.outcome == Outcome.SCREENED_OUT and not has_fixed_payment(rule):
         return _BY_HAND
     return _ON_PROLIFIC[rule.outcome]
 
@@ -133,15 +181,15 @@ _MEANINGS: dict[str, str] = {
     JoinAnswer.DECLINED: "did not consent",
     JoinAnswer.FULL: "came when all places were taken",
 }
-_BY_HAND = (
-    "Review by hand; pay what is due, and never reject: failing the practice is no ground for it."
-)
+_NEVER = "Never reject: failing the practice is no ground for it."
+# Where the page Payments says that the platform pays nothing for it.
+_BY_HAND = f"Review by hand, and pay what is due as a bonus. {_NEVER}"
 _RETURN = "Request a return; pay what is due as a bonus."
 # What the draft on Prolific gets too: prolific/connecting.py.
 _ON_PROLIFIC: dict[str, str] = {
     Outcome.COMPLETED: "Review by hand, or approve automatically: whoever went to the end is paid.",
     Outcome.SCREENED_OUT: "Screen out, with a fixed payment; pay what is due beyond it as a bonus. "
-    "Never reject: failing the practice is no ground for it.",
+    f"{_NEVER}",
     Outcome.WITHDRAWN: f"{_RETURN} The place then opens again there too.",
     Outcome.EXPIRED: f"{_RETURN} The place then opens again there too.",
     Outcome.DISPLACED: _RETURN,

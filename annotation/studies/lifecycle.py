@@ -16,7 +16,7 @@ from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.texts import counted
 from annotation.studies.checks import problems_of_checks
-from annotation.studies.codes import rewards
+from annotation.studies.codes import other_reward, rewards
 from annotation.studies.screening import screening_records
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
@@ -49,6 +49,8 @@ def what_is_missing(study: Study) -> list[str]:
             f"Write on the page Payments what {study.channel} itself pays for each outcome "
             f"({named}; 0 for nothing): else bonuses would pay it a second time."
         )
+    if problem := other_reward(study, getattr(study, "prolific", None)):
+        missing.append(problem)
     return missing
 
 

@@ -31,7 +31,7 @@ from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies.advice import design_advice, study_advice
-from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read
+from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read, what_it_pays
 from annotation.studies.exported_judgements import (
     FORMATS,
     Chosen,
@@ -113,6 +113,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "never_frozen": [name.replace("_", " ") for name in NEVER_FROZEN],
         "codes": codes,
         "codes_as_lines": as_lines(codes),
+        "what_it_pays": what_it_pays(study),
         "links": join_links(request, study),
     }
     return render(request, START, context, status=409 if refusal else 200)

@@ -67,9 +67,7 @@ def test_a_giant_number_in_a_form_is_refused(owner: Client, batch: Batch, field:
     assert owner.post(path("set_rewards", batch), given).status_code == 422
 
 
-def test_has_a_large_approval_typed_again(
-    owner: Client, batch: Batch, settings: Settings
-) -> None:
+def test_has_a_large_approval_typed_again(owner: Client, batch: Batch, settings: Settings) -> None:
     settings.TYPE_AGAIN_ABOVE = 5
     both = [ended(batch).pk, ended(batch).pk]
     url = path("approve_payments", batch)

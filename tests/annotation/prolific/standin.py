@@ -16,6 +16,8 @@ TOKEN = "secret-token"
 class StandIn:
     def __init__(self) -> None:
         self.studies: list[dict[str, Any]] = []
+        # Of a study, beside what it was made with; amounts in cents.
+        self.says: dict[str, Any] = {"presentment_currency_code": "USD"}
         self.submissions: list[dict[str, Any]] = []
         self.groups: dict[str, list[str]] = {}
         self.bonuses: dict[str, str] = {}
@@ -48,7 +50,10 @@ class StandIn:
         if not needed <= set(body):
             return 400, {"error": {"detail": f"Missing: {needed - set(body)}"}}
         self.studies.append(body)
-        return 201, {**body, "id": f"study-{len(self.studies)}", "status": "UNPUBLISHED"}
+        return 201, {**body, "id": f"study-{len(self.studies)}", **self.says}
+
+    def _one(self, body: Any, query: Any, pk: str) -> tuple[int, Any]:
+        return 200, {"reward": 200, "completion_codes": [], "id": pk, **self.says}
 
     def _list(self, body: Any, query: Any) -> tuple[int, Any]:
         size, page = int(query["page_size"][0]), int(query["page"][0])
@@ -99,6 +104,7 @@ class StandIn:
 
 ROUTES: dict[str, Callable[..., tuple[int, Any]]] = {
     r"POST /studies/": StandIn._study,
+    r"GET /studies/([\w-]+)/": StandIn._one,
     r"GET /submissions/": StandIn._list,
     r"POST /submissions/([\w-]+)/transition/": StandIn._transition,
     r"POST /submissions/bonus-payments/": StandIn._set_up,

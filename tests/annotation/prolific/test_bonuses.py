@@ -1,6 +1,8 @@
 """Bonuses by the API: whatever is lost on the way, nobody is paid twice."""
 
+import re
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -96,9 +98,48 @@ def test_pays_only_what_was_seen(
     assert prolific.asked == []
 
 
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"reward": 250.0}, "pays 2.50\xa0USD (completed), and the page Payments says 2.00\xa0USD"),
+        ({"currency_code": "GBP", "presentment_currency_code": None}, "pays 2.00\xa0GBP"),
+        (
+            {
+                "completion_codes": [
+                    {"code": "CODE-SCREENED_OUT", "actions": [{"fixed_screen_out_reward": 30}]}
+                ]
+            },
+            "pays 0.30\xa0USD (screened out), and the page Payments says 0.20\xa0USD",
+        ),
+    ],
+)
+def test_pays_nothing_while_prolific_pays_otherwise_than_is_said(
+    prolific: StandIn,
+    connection: ProlificStudy,
+    approved: Assignment,
+    said: dict[str, Any],
+    sentence: str,
+) -> None:
+    prolific.says |= said
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        pay(connection)
+    assert (prolific.paid, prolific.bonuses) == ([], {})
+
+
+@pytest.mark.parametrize("said", [{"reward": "much"}, {"presentment_currency_code": None}])
+def test_pays_nothing_on_an_answer_that_names_no_reward(
+    prolific: StandIn, connection: ProlificStudy, approved: Assignment, said: dict[str, Any]
+) -> None:
+    prolific.says |= said
+    with pytest.raises(Lost, match="did not say what its study pays"):
+        pay(connection)
+    assert prolific.bonuses == {}
+
+
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_two_who_pay_at_once_pay_once(prolific: StandIn) -> None:
+    prolific.says["reward"] = 0
     batch = make.running_batch(via="prolific")
     assignment = ended(batch)
     approve(batch.study, [assignment.pk], at=make.NOON)

@@ -146,7 +146,7 @@ def test_asks_for_every_page(
     assert statuses.poll(connection, at=LATER + timedelta(minutes=5)) == 0
     working.refresh_from_db()
     assert working.outcome == Outcome.WITHDRAWN
-    assert len(prolific.asked) == 6
+    assert prolific.asked.count("GET /submissions/") == 6
 
 
 def test_ends_work_that_began_after_the_submission_was_returned(
@@ -207,6 +207,18 @@ def test_approves_and_screens_out_what_is_approved_here(
     assert said == ["APPROVED", "SCREENED OUT", "AWAITING REVIEW"]
     assert prolific.submissions[1]["entered_code"] == "CODE-SCREENED_OUT"
     assert statuses.approve_submissions(connection, at=LATER + timedelta(minutes=2)) == (0, [])
+
+
+def test_leaves_to_a_review_by_hand_who_was_screened_out_without_a_fixed_payment(
+    prolific: StandIn, connection: ProlificStudy, batch: Batch
+) -> None:
+    batch.study.outcome_rules.filter(outcome="screened_out").update(platform_pays=0)
+    out = make.joined(batch, submission_id="sub-1")
+    finish(out, Outcome.SCREENED_OUT, at=LATER)
+    approve(batch.study, [out.pk], at=LATER)
+    Submission.objects.create(assignment=out, status="AWAITING REVIEW", status_at=LATER)
+    assert statuses.approve_submissions(connection, at=LATER) == (0, [])
+    assert prolific.asked == []
 
 
 # Being told

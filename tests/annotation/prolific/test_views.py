@@ -6,12 +6,15 @@ import pytest
 from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from annotation.models import Batch, PayoutState, ProlificStudy
 from annotation.payments.ledger import approve, open_bonuses
+from annotation.studies.lifecycle import what_is_missing
 from tests import make
 from tests.annotation.payments.test_ledger import ended
-from tests.annotation.prolific.standin import StandIn
+from tests.annotation.prolific.standin import TOKEN, StandIn
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -114,3 +117,68 @@ def test_a_lost_answer_is_told_and_settled_by_hand(
     owner.post(settle, {"was": "sent"})
     assert "It is not known" not in owner.get(payments).content.decode()
     assert len(prolific.paid) == 1
+
+
+def test_compares_what_prolific_pays_before_the_start_and_before_sending(
+    prolific: StandIn, owner: Client
+) -> None:
+    task = make.task()
+    study = make.study(task.benchmark, via="prolific")
+    draft = make.batch(study, task)
+    study.memberships.create(user=make.researcher(), role="owner")
+    owner.force_login(study.memberships.get().user)
+    study.outcome_rules.filter(outcome="completed").update(platform_pays=2)
+    prolific.says["reward"] = 150
+    stored = {**FORM, "token": TOKEN, "remote_id": "study-1"}
+    owner.post(page(draft), stored)
+    sentence = "pays 1.50\xa0USD (completed), and the page Payments says 2.00\xa0USD"
+    for name in ("annotation:start", "annotation:payments", "annotation:send_payments"):
+        shown = owner.get(reverse(name, args=[study.slug])).content.decode()
+        assert sentence in shown
+        assert (
+            "Prolific itself pays 2.00\xa0USD (completed) and 0.00\xa0USD (screened" in shown
+        ) is (name != "annotation:send_payments")
+    study.refresh_from_db()
+    assert [sentence in said for said in what_is_missing(study)] == [True]
+    prolific.says["reward"] = 200
+    act(owner, draft, "poll")
+    study.prolific.refresh_from_db()
+    assert what_is_missing(study) == []
+
+
+def test_asks_for_what_prolific_pays_until_it_has_said_it(
+    prolific: StandIn, owner: Client, connection: ProlificStudy
+) -> None:
+    prolific.declines = "studies"
+    owner.post(page(connection.study.batches.get()), {**FORM, "remote_id": "study-8"})
+    connection.study.refresh_from_db()
+    assert "not read yet" in " ".join(what_is_missing(connection.study))
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_asks_prolific_once_however_often_the_form_is_sent(prolific: StandIn) -> None:
+    prolific.says["reward"] = 0
+    batch = make.running_batch(via="prolific")
+    assignment = ended(batch)
+    approve(batch.study, [assignment.pk], at=make.NOON)
+    ProlificStudy.objects.create(study=batch.study, token=TOKEN, remote_id="study-7")
+    clients = [Client() for _ in range(8)]
+    for client in clients:
+        client.force_login(make.member(batch.study))
+    digest = open_bonuses(batch.study).digest
+    address = reverse("annotation:prolific_act", args=[batch.study.slug, "pay"])
+    at_once(lambda number: clients[number].post(address, {"digest": digest}), 8)
+    assert prolific.paid == [(assignment.annotator.external_id, 3)]
+    assert str(assignment.payment_lines.get(purpose="bonus").amount) == "3.00"
+
+
+def test_has_a_large_payment_typed_again(
+    prolific: StandIn, owner: Client, connection: ProlificStudy, batch: Batch, settings: Settings
+) -> None:
+    settings.TYPE_AGAIN_ABOVE = 0
+    approve(batch.study, [ended(batch).pk], at=make.NOON)
+    digest = open_bonuses(batch.study).digest
+    assert "moves 1.00\xa0USD" in act(owner, batch, "pay", digest=digest)
+    assert prolific.paid == []
+    assert "written down as sent" in act(owner, batch, "pay", digest=digest, typed="1")
