@@ -27,10 +27,8 @@ from annotation.work.wording import (
     time_text,
 )
 
-# Where nobody has worked on the tasks yet.
+# For one example, with all that belongs to it, where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20
-ASSUMED_READING_S = 60
-ASSUMED_REVEAL_S = 5
 # From this many people on, their median tells more than what is assumed.
 ENOUGH_PEOPLE = 5
 
@@ -109,10 +107,8 @@ class WorkingTime:
 
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
     paces = _paces({content.task_id for content in contents})
-    seconds = [
-        _expected_s(study, content, paces.get(content.task_id, study.expected_seconds))
-        for content in contents
-    ]
+    assumed = study.expected_seconds or min(ASSUMED_SECONDS, study.item_cap_s)
+    seconds = [round(content.steps * paces.get(content.task_id, assumed)) for content in contents]
     return WorkingTime(
         least=min(seconds),
         most=max(seconds),
@@ -135,16 +131,6 @@ def _paces(task_ids: Collection[int]) -> dict[int, float]:
     for task_id, paid_ms, step in finished.values_list("batch__task", "paid_ms", "step"):
         seconds[task_id].append(paid_ms / 1000 / (step + 1))
     return {task: median(paces) for task, paces in seconds.items() if len(paces) >= ENOUGH_PEOPLE}
-
-
-def _expected_s(study: Study, content: BatchContent, pace: float | None) -> int:
-    if pace is not None:
-        return round(pace * content.steps)
-    return (
-        min(ASSUMED_READING_S, study.reading_cap_s) * (2 if content.checks else 1)
-        + min(ASSUMED_SECONDS, study.item_cap_s) * content.steps
-        + min(ASSUMED_REVEAL_S, study.reveal_cap_s) * len(content.training)
-    )
 
 
 def _longest_s(study: Study, training: int, test: int, checks: int) -> int:

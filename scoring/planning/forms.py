@@ -14,6 +14,7 @@ from annotation.access import rights
 from annotation.models import Assignment, Channel, Study, Task
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
+from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
@@ -85,8 +86,10 @@ IN_PARTS = {
 TIMES = {
     "onboarding_s": Slider("Before the first item", 300, (0, 1800), (0, DAY_S), 10, "s"),
     "shots": Slider("Training items", 30, (0, 60), (0, MOST_SHOTS), is_whole=True),
-    "train_s": Slider("A training item, with its answer", 12, (1, 180), (0, DAY_S), unit="s"),
-    "item_s": Slider("A test item", 8, (1, 180), (0.1, DAY_S), unit="s"),
+    "train_s": Slider(
+        "A training item, with its answer", ASSUMED_SECONDS, (1, 180), (0, DAY_S), unit="s"
+    ),
+    "item_s": Slider("A test item", ASSUMED_SECONDS, (1, 180), (0.1, DAY_S), unit="s"),
     "max_items": Slider("Items in the test set", 200, (2, 1000), (2, MOST_ITEMS), is_whole=True),
 }
 SPREAD = {

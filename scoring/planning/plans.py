@@ -8,6 +8,7 @@ from functools import cached_property
 from math import isnan, sqrt
 
 from annotation.models.errors import BadInput
+from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import (
     SIMULATED,
@@ -56,8 +57,8 @@ class Assumptions:
     fee: float = 0.0
     onboarding_s: float = 300.0
     shots: int = 30
-    train_s: float = 12.0
-    item_s: float = 8.0
+    train_s: float = ASSUMED_SECONDS
+    item_s: float = ASSUMED_SECONDS
     max_items: int = 200
     annotator_var: float = 0.0016
     item_var: float = 0.072

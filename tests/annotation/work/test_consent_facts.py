@@ -36,11 +36,11 @@ def test_plans_the_time_as_long_as_too_few_have_finished() -> None:
     batch = make.running_batch(training=3, tests=15, wanted=9, hourly_rate=12)
     for _ in range(ENOUGH_PEOPLE - 1):
         make.worked_through(batch)
-    # A minute's reading, 18 examples of 20 seconds, 3 reveals of 5.
+    # 18 examples of 20 seconds, with all that belongs to them.
     facts = said(batch)
-    assert facts[""].startswith("About 8 minutes (our estimate; hardly anyone has finished yet).")
-    assert "12 USD an hour for the time you work: about 1.45 USD in all" in facts[""]
-    assert facts["What you are paid"] == "By this estimate 1.45 USD for 8 minutes of work."
+    assert facts[""].startswith("About 6 minutes (our estimate; hardly anyone has finished yet).")
+    assert "12 USD an hour for the time you work: about 1.20 USD in all" in facts[""]
+    assert facts["What you are paid"] == "By this estimate 1.20 USD for 6 minutes of work."
 
 
 def test_tells_the_median_once_enough_have_finished() -> None:
@@ -57,8 +57,8 @@ def test_plans_no_longer_than_is_paid() -> None:
     batch = make.running_batch(
         training=1, tests=5, item_cap_s=10, reading_cap_s=20, reveal_cap_s=1, hourly_rate=36
     )
-    assert "About 2 minutes" in said(batch)[""]
-    assert "about 0.81 USD" in said(batch)[""]
+    assert "About 1 minute" in said(batch)[""]
+    assert "about 0.60 USD" in said(batch)[""]
 
 
 def test_tells_the_minimum_of_those_who_go_to_the_end() -> None:
@@ -71,7 +71,7 @@ def test_tells_the_minimum_of_those_who_go_to_the_end() -> None:
 def test_tells_the_range_where_it_may_be_one_of_several_batches() -> None:
     bench = make.benchmark()
     study = make.study(bench, hourly_rate=12)
-    for tests in (9, 57):
+    for tests in (12, 60):
         make.batch(study, make.task(bench, tests=tests), zero_shot=True)
     start_study(study, at=make.NOON)
     facts = said(*study.batches.all())

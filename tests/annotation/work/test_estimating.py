@@ -4,8 +4,9 @@ import pytest
 
 from annotation.models import Assignment, Study, Task
 from annotation.models.errors import Frozen
-from annotation.models.frozen import batch_content
+from annotation.models.frozen import batch_content, draft_content
 from annotation.studies.drafting import expect_seconds
+from annotation.studies.forms import BuilderForm
 from annotation.work.estimating import (
     ASSUMED_SECONDS,
     estimate,
@@ -13,6 +14,8 @@ from annotation.work.estimating import (
     usual_seconds,
     working_time,
 )
+from scoring.planning.forms import TIMES
+from scoring.planning.plans import Assumptions
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +72,17 @@ def test_takes_the_seconds_that_people_have_needed() -> None:
     assert usual_seconds([batch.task]) == 10
     Assignment.objects.update(paid_ms=3 * 25_000)  # with reading what to do, say
     assert usual_seconds([batch.task]) == 25
+
+
+def test_assumes_the_same_seconds_on_every_page(study: Study, task: Task) -> None:
+    batch = make.batch(study, task, wanted=1)
+    told = working_time(study, [draft_content(batch)])
+    found = estimate(study, [batch], seconds=expected_seconds(study, [task]))
+    assert told.most == 10 * ASSUMED_SECONDS == round(3600 * found.hours)
+    assert BuilderForm(study=study).fields["seconds"].initial == ASSUMED_SECONDS
+    planned = Assumptions()
+    assert planned.item_s == planned.train_s == ASSUMED_SECONDS
+    assert [TIMES[name].initial for name in ("item_s", "train_s")] == 2 * [ASSUMED_SECONDS]
 
 
 def test_takes_the_seconds_that_the_researcher_expects(study: Study, task: Task) -> None:

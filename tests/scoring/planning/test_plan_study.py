@@ -17,7 +17,7 @@ def planned(**options: Any) -> tuple[str, str]:
 
 
 def test_prints_the_frontier_the_recommendation_and_three_annotators() -> None:
-    out, err = planned(budget=30.0, max_items=210)
+    out, err = planned(budget=30.0, max_items=210, train_s=12.0, item_s=8.0)
     lines = out.splitlines()
     assert [line.split() for line in lines if line.startswith(("recommended", "three"))] == [
         ["recommended", "4", "198", "29.92", "13.1", "0.949", "16.3"],
