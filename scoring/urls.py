@@ -10,7 +10,7 @@ from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.views import preregistration_export, report_export, study_report
 from scoring.samples.views import samples
-from scoring.studies.views import builder, discard, rehearsal, rehearsals, remove_batches
+from scoring.studies.views import builder, discard, part, rehearsal, rehearsals, remove_batches
 
 
 class ScopeConverter:
@@ -58,6 +58,7 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/batches/", builder, name="builder"),
     path("studies/<slug:slug>/batches/delete/", remove_batches, name="remove_batches"),
+    path("studies/<slug:slug>/batches/part/", part, name="part_study"),
     path("studies/<slug:slug>/rehearsals/", rehearsals, name="rehearsals"),
     path("rehearsals/<slug:slug>/", rehearsal, name="rehearsal"),
     path("rehearsals/<slug:slug>/discard/", discard, name="discard_rehearsal"),

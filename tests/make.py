@@ -183,6 +183,7 @@ def study(of: Benchmark, *, via: str = "link", **fields: Any) -> Study:
         channel=channel(via),
         consent_text=fields.pop("consent_text", "We store your answers."),
         margin_reason=fields.pop("margin_reason", "So little does not matter."),
+        screening_reason=fields.pop("screening_reason", "Whoever comes is welcome."),
         **fields,
     )
     OutcomeRule.objects.bulk_create(

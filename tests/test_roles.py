@@ -372,6 +372,7 @@ TABLE: dict[str, Address] = {
     "annotation:preview": Address(pk_of("batch"), EDITORS, EDITORS),
     "scoring:builder": Address(slug, EDITORS, EDITORS),
     "scoring:remove_batches": Address(slug, NOT_ALLOWED, EDITORS),
+    "scoring:part_study": Address(slug, NOT_ALLOWED, EDITORS),
     "scoring:rehearsals": Address(slug, EDITORS, EDITORS),
     # This study is no rehearsal.
     "scoring:rehearsal": Address(slug, "login gone gone no gone gone gone", NOT_ALLOWED),

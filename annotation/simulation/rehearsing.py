@@ -2,6 +2,7 @@
 It is marked when it is made: the one kind of study whose judgements the database lets go, whole."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -24,6 +25,7 @@ from annotation.models import (
     Outcome,
     Place,
     Study,
+    Task,
 )
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
@@ -103,13 +105,14 @@ def discard_rehearsal(rehearsal: Study) -> None:
 
 
 def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
-    rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms"))
+    rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms", "batch__task"))
     outcomes = Counter(row["outcome"] for row in rows)
     minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == Outcome.COMPLETED]
     pay = sum((row["amount"] or Decimal(0) for row in rows), Decimal(0))
     return {
         "people": len(rows),
         "outcomes": {str(outcome.label): outcomes[outcome.value] for outcome in Outcome},
+        "screened_out": _screened_out(rehearsal, rows),
         "places": rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0,
         "finished": len(minutes),
         # What they were due, without and with the platform's fee.
@@ -119,6 +122,16 @@ def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
         # Of those who completed.
         "median_minutes": median(minutes) if minutes else None,
     }
+
+
+def _screened_out(
+    rehearsal: Study, rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[Task, int, int]]:
+    """In each task how many, of how many who came; nothing where nobody was."""
+    came = Counter(row["batch__task"] for row in rows)
+    out = Counter(r["batch__task"] for r in rows if r["outcome"] == Outcome.SCREENED_OUT)
+    tasks = Task.objects.filter(batches__study=rehearsal).distinct() if out else []
+    return [(task, out[task.pk], came[task.pk]) for task in tasks]
 
 
 def _check(study: Study) -> None:

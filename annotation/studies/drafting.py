@@ -18,6 +18,7 @@ from annotation.models import (
     Channel,
     Item,
     ItemSet,
+    Outcome,
     OutcomeRule,
     Role,
     Study,
@@ -32,6 +33,7 @@ from annotation.models.errors import BadInput, Frozen
 from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
+from annotation.work.estimating import far_longer, timed
 from scoring.core.episodes import Draws
 from scoring.core.parts import lay_out
 
@@ -344,9 +346,10 @@ def copy_study(
     title: str = "",
     owner: User | None = None,
     for_rehearsal: bool = False,
+    among: Collection[int] | None = None,
 ) -> Study:
-    """A draft with the same rules, texts and batches, with new links, codes and seed; for simulated
-    annotators alone if it is made for a rehearsal."""
+    """A draft with the same rules, texts and batches (or these of them), with new links, codes and
+    seed; for simulated annotators alone if it is made for a rehearsal."""
     _check_free(slug)
     copy = Study.objects.create(
         slug=slug,
@@ -357,6 +360,7 @@ def copy_study(
     )
     make_owner(copy, owner)
     rules, batches = list(study.outcome_rules.all()), list(study.batches.order_by("id"))
+    batches = [batch for batch in batches if among is None or batch.pk in among]
     pools = {pool.pk: pool for pool in study.pools.all()}
     for pool in pools.values():
         pool.pk, pool.study, pool.join_token = None, copy, new_token()
@@ -372,3 +376,20 @@ def copy_study(
     Batch.objects.bulk_create(batches)
     record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})
     return copy
+
+
+@transaction.atomic
+def part_by_length(study: Study, *, by: User | None = None) -> Study:
+    """The far longer batches of a platform's draft in a second study, with the same members. What
+    the platform pays is asked again of both. Raises Refusal where one study will do."""
+    longer = [batch.pk for batch in far_longer(study, timed(study, study.batches.all()))]
+    if not longer:
+        raise BadInput("These batches take about as long as each other: one study will do.")
+    slug, title = f"{study.slug[:70]}-longer", f"{study.title[:180]}, longer batches"
+    second = copy_study(study, slug=slug, title=title, among=longer)
+    for membership in study.memberships.all():
+        second.memberships.create(user=membership.user, role=membership.role)
+    delete_batches(study, longer, by=by)
+    rules = OutcomeRule.objects.filter(study__in=[study, second], outcome=Outcome.COMPLETED)
+    rules.update(platform_pays=None)
+    return second

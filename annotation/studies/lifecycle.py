@@ -17,7 +17,8 @@ from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.texts import counted
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.codes import other_reward, rewards
-from annotation.studies.screening import screening_records
+from annotation.studies.screening import screening_records, weak_rules
+from annotation.work.estimating import timed, unequal_lengths
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
@@ -27,7 +28,7 @@ FROZEN_FIELDS = (
     *("consent_text", "hourly_rate", "currency"),
     *("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score"),
     *("known_people", "question", "named_systems", "margin", "margin_reason"),
-    "unanswerable_reason",
+    *("unanswerable_reason", "screening_reason"),
     *("lease_minutes", "expire_hours", "idle_after_s"),
     *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
     *("shuffle_by", "shuffle_options", "has_decoy", "seed"),
@@ -40,10 +41,16 @@ STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gol
 
 
 def what_is_missing(study: Study) -> list[str]:
-    """Before it starts: what a rehearsal needs, and on a platform what that itself pays."""
+    """Before it starts: what a rehearsal needs, a rule that screens, and on a platform what that
+    itself pays and batches for one time."""
     missing = missing_to_rehearse(study)
+    if study.is_rehearsal:
+        return missing
+    missing.extend(weak_rules(study))
+    if unequal := unequal_lengths(study, timed(study, study.batches.select_related("task"))):
+        missing.append(unequal)
     unknown = [name for name, amount in rewards(study).items() if amount is None]
-    if study.channel.pays_itself and unknown and not study.is_rehearsal:
+    if study.channel.pays_itself and unknown:
         named = " and ".join(Outcome(name).label for name in unknown)
         missing.append(
             f"Write on the page Payments what {study.channel} itself pays for each outcome "

@@ -2,7 +2,7 @@
 batch has a floor by it, without which no verdict on it is sure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from scoring.core.screening import (
     simulate_screening,
 )
 
+# Of 100 who guess: a rule that lets in more takes the owner's word.
+MOST_LET_IN = 50
 NO_FLOOR = "no floor was set"
 SIMULATED_AS = (
     f"Simulated {FILLINGS:,} times with a fixed seed. One arrival in {1 / GUESSING:.0f} guesses. "
@@ -95,6 +97,24 @@ def why_no_floor(batch: Batch) -> str:
     if not large:
         return f"its floor rests on fewer than {FEWEST_ITEMS} items"
     return f"its floor lets in more than {MOST_GUESSERS:.0f} of 100 people who only guess"
+
+
+def weak_rules(study: Study) -> Iterator[str]:
+    """Where a rule lets most guessers in and nothing else keeps them out, without the owner's word
+    why it stays."""
+    if study.known_people or study.screening_reason.strip():
+        return
+    rules, weak = _rules(study), defaultdict[Screening, dict[str, None]](dict)
+    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
+        found = _simulated(rules[batch.pk].values())
+        best = min(found, key=lambda one: one.figures.guessers_in, default=None)
+        if best and 100 * best.figures.guessers_in > MOST_LET_IN:
+            weak[best][f"{batch.task} with {batch.condition}"] = None
+    for one, cells in weak.items():
+        yield (
+            f"The rule for {', '.join(cells)} hardly screens. {one.sentence} {one.advice} Change "
+            "the rule or drop it, or write in the settings why it stays."
+        )
 
 
 def screenings_of(batch: Batch) -> list[Screening]:

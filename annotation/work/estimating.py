@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import ceil
 from statistics import median
 
 from django.conf.locale import LANG_INFO
@@ -29,6 +30,8 @@ from annotation.work.wording import (
 
 # For one example, with all that belongs to it, where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20
+# So far apart batches are of very different length: in seconds, and the longer over the shorter.
+APART_S, FAR = 300, 1.5
 # From this many people on, their median tells more than what is assumed.
 ENOUGH_PEOPLE = 5
 
@@ -55,10 +58,7 @@ def estimate(
 ) -> Estimate:
     """With this many seconds per example; platform fees come on top. `tests`: how many items of a
     test set are asked, where a part of it is still to be made."""
-    ids = {pk for batch in batches for pk in batch.set_ids}
-    counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
-    sizes: dict[int | None, int] = {None: 0, **dict(counted.values_list("pk", "size"))}
-    sizes.update((tests or {}).items())
+    sizes = _sizes(batches, tests)
     per_key: Counter[str] = Counter()
     judgements = longest_s = 0
     for batch in batches:
@@ -75,6 +75,51 @@ def estimate(
         hours=judgements * seconds / 3600,
         cost=earned(round(judgements * seconds * 1000), study.hourly_rate),
         most=earned(longest_s * 1000, study.hourly_rate),
+    )
+
+
+def _sizes(batches: Collection[Batch], tests: Mapping[int, int] | None) -> dict[int | None, int]:
+    ids = {pk for batch in batches for pk in batch.set_ids}
+    counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
+    sizes: dict[int | None, int] = {None: 0, **dict(counted.values_list("pk", "size"))}
+    sizes.update((tests or {}).items())
+    return sizes
+
+
+Timed = Sequence[tuple[Batch, float]]
+
+
+def timed(
+    study: Study, batches: Collection[Batch], tests: Mapping[int, int] | None = None
+) -> Timed:
+    """Of each batch the seconds that one person needs, as the consent page will tell them."""
+    sizes, paces = _sizes(batches, tests), _paces({batch.task_id for batch in batches})
+    return [
+        (batch, sum(sizes[pk] for pk in batch.set_ids) * paces.get(batch.task_id, _assumed(study)))
+        for batch in batches
+    ]
+
+
+def far_longer(study: Study, those: Timed) -> list[Batch]:
+    """Those that need another study on a platform, where a study has one time and one reward."""
+    seconds = [s for _batch, s in those] or [0]
+    shortest, apart = min(seconds), max(seconds) - min(seconds)
+    if not study.channel.pays_itself or apart <= APART_S:
+        return []
+    return [batch for batch, s in those if s > FAR * shortest]
+
+
+def unequal_lengths(study: Study, those: Timed) -> str:
+    """Why a platform cannot have them in one study; empty where it can."""
+    if not far_longer(study, those):
+        return ""
+    ordered = sorted(those, key=lambda pair: pair[1])
+    (short, least), (long, most) = ordered[0], ordered[-1]
+    return (
+        f"A study on {study.channel} has one time and one reward, but {short} takes about "
+        f"{minutes_text(_whole_minutes(least))} and {long} about "
+        f"{minutes_text(_whole_minutes(most))}. Make two studies of them: the page Batches does "
+        "so at a click."
     )
 
 
@@ -107,13 +152,18 @@ class WorkingTime:
 
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
     paces = _paces({content.task_id for content in contents})
-    assumed = study.expected_seconds or min(ASSUMED_SECONDS, study.item_cap_s)
+    assumed = _assumed(study)
     seconds = [round(content.steps * paces.get(content.task_id, assumed)) for content in contents]
     return WorkingTime(
         least=min(seconds),
         most=max(seconds),
         is_measured=all(content.task_id in paces for content in contents),
     )
+
+
+def _assumed(study: Study) -> float:
+    """For one example, where nobody has worked on the task yet."""
+    return study.expected_seconds or min(ASSUMED_SECONDS, study.item_cap_s)
 
 
 def most_paid_s(study: Study, contents: Collection[BatchContent]) -> int:
@@ -410,5 +460,5 @@ def _kept(study: Study) -> list[str]:
     ]
 
 
-def _whole_minutes(seconds: int) -> int:
-    return max(1, -(-seconds // 60))
+def _whole_minutes(seconds: float) -> int:
+    return max(1, ceil(seconds / 60))

@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.models.benchmark import LAID_OUT, PART, names_of
 from annotation.models.texts import counted as count_of
-from annotation.studies.screening import screenings_of, why_no_floor
+from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
 from scoring.cells.cell_rows import cell_row
@@ -40,6 +40,7 @@ from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.s1 import SCORER_VERSION
+from scoring.core.screening import ScreeningFigures
 from scoring.report.results import Results
 from scoring.report.signs import Signs
 from scoring.report.words import CLOSED, OUTCOMES, between, span
@@ -276,14 +277,22 @@ class Design:
                 near = f"; a difference of {tolerance} is none" if tolerance else ""
                 yield [one for one in tasks if one.normalisation == how], NORMALISED[name] + near
 
-    @cached_property
+    @property
     def admitted(self) -> dict[str, str]:
         """Of 100 guessers how many get in, and of 100 careful people how many do not, simulated."""
-        found = [one.figures for batch in self._batches for one in screenings_of(batch)]
         return {
-            "guessers": span([round(100 * one.guessers_in) for one in found]),
-            "careful": span([round(100 * one.careful_out) for one in found]),
+            "guessers": span([round(100 * one.guessers_in) for one in self._simulated]),
+            "careful": span([round(100 * one.careful_out) for one in self._simulated]),
         }
+
+    @property
+    def lets_most_in(self) -> bool:
+        """Whether a rule does, of people who guess."""
+        return any(100 * one.guessers_in > MOST_LET_IN for one in self._simulated)
+
+    @cached_property
+    def _simulated(self) -> list[ScreeningFigures]:
+        return [one.figures for batch in self._batches for one in screenings_of(batch)]
 
     @property
     def without_floor(self) -> dict[str, list[str]]:

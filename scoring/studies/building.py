@@ -18,7 +18,13 @@ from annotation.studies.drafting import (
     in_parts,
     missing,
 )
-from annotation.work.estimating import Estimate, estimate, usual_seconds
+from annotation.work.estimating import (
+    Estimate,
+    estimate,
+    timed,
+    unequal_lengths,
+    usual_seconds,
+)
 from annotation.work.finishing import CENT
 from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of, viewers_in
 
@@ -52,6 +58,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     }
     first = estimate(study, present, seconds=options.seconds)
     then = estimate(study, planned, seconds=options.seconds, tests=asked)
+    lengths = [*timed(study, present), *timed(study, planned, asked)]
     whole = _together(first, then, [*present, *planned])
     fee = (whole.cost * study.platform_fee / 100).quantize(CENT)
     return {
@@ -61,6 +68,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
         "estimate": whole,
         "fee": fee,
         "cost": whole.cost + fee,
+        "unequal": unequal_lengths(study, lengths),
         "cells": _cells(present, planned, sizes, options),
     }
 

@@ -21,10 +21,11 @@ from annotation.simulation.rehearsing import (
 )
 from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
 from annotation.studies.advice import design_advice
-from annotation.studies.drafting import delete_batches
+from annotation.studies.drafting import delete_batches, part_by_length
 from annotation.studies.forms import BuilderForm
 from annotation.studies.lifecycle import missing_to_rehearse
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from annotation.work.estimating import timed, unequal_lengths
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
@@ -47,6 +48,7 @@ def builder(request: ResearcherRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {
         **study_frame(request.user, study, tab="batches"),
         "form": form,
+        "unequal": unequal_lengths(study, timed(study, study.batches.select_related("task"))),
         "present": study.batches.select_related("task", "training_set", "test_set", "pool"),
         **(_result(request, study, form) if form.is_valid() else {}),
     }
@@ -67,6 +69,22 @@ def remove_batches(request: ResearcherRequest, study: Study) -> HttpResponse:
         messages.success(request, done % {"count": count})
     else:
         messages.error(request, "Nothing was deleted: tick the batches first.")
+    return redirect("scoring:builder", study.slug)
+
+
+@study_page(*SEND, right=Right.SET_UP, permission="annotation.add_study")
+def part(request: ResearcherRequest, study: Study) -> HttpResponse:
+    """Two studies of one whose batches differ much in length."""
+    try:
+        second = part_by_length(study, by=request.user)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
+        return redirect("scoring:builder", study.slug)
+    messages.success(
+        request,
+        f"The longer batches are in “{second}” now, {second.slug}. Write on the page Payments of "
+        f"both what {study.channel} pays.",
+    )
     return redirect("scoring:builder", study.slug)
 
 

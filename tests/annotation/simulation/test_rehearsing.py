@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
 
 from annotation.jobs import queue
 from annotation.models import Annotator, Assignment, Job, Judgement, Study
@@ -75,6 +77,23 @@ def test_the_weak_are_screened_out_by_the_floor(draft: Study) -> None:
     strong = rehearsal_figures(played(draft, skill=0.99))["outcomes"]["screened out"]
     weak = rehearsal_figures(played(draft, skill=0.99, weak=1))["outcomes"]["screened out"]
     assert weak > strong
+
+
+def test_says_in_which_task_people_were_screened_out(admin_client: Client, draft: Study) -> None:
+    easy = make.task(draft.benchmark, training=0, title="Easy")
+    make.batch(draft, easy, zero_shot=True, wanted=2)
+    hard = draft.batches.exclude(task=easy).get().task
+    assert rehearsal_figures(played(draft))["screened_out"] == []
+    Study.objects.filter(pk=draft.pk).update(min_training_score=60)
+    draft.refresh_from_db()
+    rehearsal = played(draft, skill=0.99, weak=1)
+    told = {task: (out, came) for task, out, came in rehearsal_figures(rehearsal)["screened_out"]}
+    out, came = told[hard]
+    assert told[easy] == (0, 2)
+    assert 0 < out == came - 3
+    page = admin_client.get(reverse("scoring:rehearsal", args=[rehearsal.slug])).content.decode()
+    assert f"{out} of {came} in {hard}" in page
+    assert "0 of 2 in Easy" in page
 
 
 def test_is_thrown_away_whole(draft: Study) -> None:

@@ -3,17 +3,20 @@
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, transaction
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Study
-from annotation.studies.lifecycle import start_study, want_more
+from annotation.studies.lifecycle import start_study, want_more, what_is_missing
 from annotation.studies.screening import (
     NO_FLOOR,
     screenings_by_cell,
     screenings_of,
     why_no_floor,
 )
+from scoring.report.facts import Facts
+from scoring.report.methods import methods
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +141,44 @@ def test_proposes_no_floor_for_too_few_items() -> None:
     ((screening, _),) = screenings_by_cell(drafted(training=5).study)
     assert screening.advice == "A floor needs at least 10 items, and there are 5."
     assert "about 100 get in" in screening.sentence
+
+
+def test_does_not_start_with_a_rule_that_hardly_screens() -> None:
+    batch = drafted(min_training_score=50, screening_reason="")
+    study = batch.study
+    sentence = (
+        f"The rule for {batch.task} with 20 shots hardly screens. Of 100 people who only guess, "
+        "about 58 get in; of 100 careful ones, about 0 are turned away. The lowest floor, in steps "
+        "of 10 points, that lets in at most 10 of 100 who guess is 70 %. Change the rule or drop "
+        "it, or write in the settings why it stays."
+    )
+    assert what_is_missing(study) == [sentence]
+    for changes in (
+        {"screening_reason": "Guessers are asked too."},
+        {"known_people": "Six linguists."},
+        {"min_training_score": None},
+        {"min_training_score": 60},  # 27 of 100 get in: advice, and no more
+    ):
+        Study.objects.filter(pk=study.pk).update(
+            **{"min_training_score": 50, "screening_reason": "", "known_people": "", **changes}
+        )
+        assert what_is_missing(Study.objects.get(pk=study.pk)) == []
+
+
+def test_goes_by_the_stronger_of_two_rules() -> None:
+    """Whoever passes the checks has not guessed: the rule of the training may be weak."""
+    batch = make.checked_batch(training=20, min_training_score=50, screening_reason="")
+    assert what_is_missing(batch.study) == []
+    Study.objects.update(min_check_score=10)
+    [said] = what_is_missing(Study.objects.get())
+    assert "about 58 get in" in said
+
+
+def test_keeps_the_word_on_a_weak_rule() -> None:
+    study = drafted(min_training_score=50, screening_reason="Guessers are asked too.").study
+    start_study(study, at=make.NOON)
+    assert study.frozen["rules"]["screening_reason"] == "Guessers are asked too."
+    told = " ".join(str(section) for section in methods(Facts(study)))
+    assert "The rule stayed for this reason: “Guessers are asked too”." in told
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Study.objects.filter(pk=study.pk).update(screening_reason="Another one.")

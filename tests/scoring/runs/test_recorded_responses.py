@@ -50,7 +50,7 @@ CLOSED = {
 SILENT = {
     *("plan", "plan_document", "draft_plan", "order_comparison", "stop_comparison"),
     # What is planned, rehearsed with simulated people, or imported from elsewhere.
-    *("builder", "remove_batches", "rehearsals", "rehearsal", "discard_rehearsal"),
+    *("builder", "remove_batches", "part_study", "rehearsals", "rehearsal", "discard_rehearsal"),
     *("imported_studies", "imported_study"),
 }
 # What differs between the worlds for whoever may see the gold.

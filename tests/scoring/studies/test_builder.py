@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Study, Task
 from annotation.studies.drafting import possible_batches
-from annotation.studies.lifecycle import start_study
+from annotation.studies.lifecycle import start_study, what_is_missing
 from scoring.planning.plans import Assumptions, design_of
 from scoring.planning.views import seconds_for
 from scoring.studies.building import BatchOptions, build
@@ -240,8 +240,9 @@ def test_deletes_many_batches_of_a_draft_at_once(
 def test_deletes_no_batch_of_another_study(admin_client: Client, study: Study, task: Task) -> None:
     other = make.batch(make.study(task.benchmark), task, zero_shot=True)
     url = reverse("scoring:remove_batches", args=[study.slug])
-    admin_client.post(url, {"batch": [other.pk, "nonsense"]})
+    admin_client.post(url, {"batch": [other.pk]})
     other.refresh_from_db()
+    assert admin_client.post(url, {"batch": [other.pk, "nonsense"]}).status_code == 404
 
 
 def test_changes_no_batches_of_a_started_study(
@@ -254,3 +255,58 @@ def test_changes_no_batches_of_a_started_study(
     url = reverse("scoring:remove_batches", args=[study.slug])
     assert "copy it" in messages_of(admin_client.post(url, {"batch": [batch.pk]}))
     assert study.batches.count() == 1
+
+
+def unequal(*, via: str = "prolific") -> Study:
+    """Batches of 12 and of 76 minutes, at 20 seconds an item."""
+    study = make.study(make.benchmark(), via=via)
+    for slug, tests in (("short", 36), ("long", 228)):
+        task = make.task(study.benchmark, training=0, tests=tests, slug=slug, title=slug.title())
+        make.batch(study, task, zero_shot=True, wanted=5)
+    study.outcome_rules.filter(outcome="completed").update(platform_pays=3)
+    return study
+
+
+SENTENCE = (
+    "A study on Prolific has one time and one reward, but Short · 0 shots takes about 12 minutes "
+    "and Long · 0 shots about 1 hour 16 minutes. Make two studies of them: the page Batches does "
+    "so at a click."
+)
+
+
+def test_does_not_start_batches_of_very_different_length_on_a_platform() -> None:
+    assert what_is_missing(unequal()) == [SENTENCE]
+    assert what_is_missing(unequal(via="link")) == []
+    near = unequal()
+    Study.objects.filter(pk=near.pk).update(expected_seconds=1)
+    assert what_is_missing(Study.objects.get(pk=near.pk)) == []  # three minutes apart
+
+
+def test_offers_two_studies_for_batches_of_very_different_length(admin_client: Client) -> None:
+    study = unequal()
+    member = make.member(study, "editor")
+    assert SENTENCE in admin_client.get(address(study)).content.decode()
+    url = reverse("scoring:part_study", args=[study.slug])
+    said = messages_of(admin_client.post(url))
+    second = Study.objects.get(slug=f"{study.slug}-longer")
+    assert f"“{second}” now, {second.slug}" in said
+    assert [str(batch.task) for batch in study.batches.all()] == ["Short"]
+    assert [(str(b.task), b.wanted) for b in second.batches.all()] == [("Long", 5)]
+    assert second.memberships.get().user == member
+    for one in (study, second):
+        assert [f"what {one.channel} itself pays" in said for said in what_is_missing(one)] == [
+            True
+        ]
+    assert "one study will do" in messages_of(admin_client.post(url))
+
+
+def test_says_of_chosen_batches_that_they_need_two_studies(admin_client: Client) -> None:
+    study = unequal()
+    long = study.batches.get(task__slug="long")
+    long.delete()
+    form = {"cells": ["long:0"], "wanted": 5, "seconds": 20}
+    told = admin_client.post(address(study), {**form, "look": "1"})
+    assert told.context["building"]["unequal"] == SENTENCE
+    assert SENTENCE in told.content.decode()
+    sampled = admin_client.post(address(study), {**form, "items": 40, "look": "1"})
+    assert sampled.context["building"]["unequal"] == ""
