@@ -156,8 +156,7 @@ class Study(models.Model):
         "why a weak screening stays",
         max_length=300,
         blank=True,
-        help_text="Only where the start says that the rule lets in most people who guess; for the "
-        "report.",
+        help_text="Only where the start says that the rule hardly screens; for the report.",
     )
 
     # Whoever comes later in the hour types the hour's code; see annotation/work/crowding.py.

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
-from annotation.models import Assignment, Outcome, Payout, Study
+from annotation.models import Assignment, Payout, Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
@@ -42,10 +42,6 @@ class RewardsForm(forms.Form):
 
     completed = forms.DecimalField(label="for completed work", min_value=0, **_AMOUNT)
     screened_out = forms.DecimalField(label="for those screened out", min_value=0, **_AMOUNT)
-
-    def amounts(self) -> dict[str, Decimal]:
-        names = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
-        return {name: self.cleaned_data[name] for name in names}
 
 
 class CorrectionForm(forms.Form):
@@ -139,7 +135,7 @@ def set_rewards(request: ResearcherRequest, study: Study) -> HttpResponse:
     form = RewardsForm(request.POST)
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
-    store_rewards(study, form.amounts(), by=request.user)
+    store_rewards(study, form.cleaned_data, by=request.user)
     messages.success(request, "Stored: bonuses are what is due beyond that.")
     return _back(study)
 

@@ -8,14 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import (
-    ChangeAction,
-    JoinAnswer,
-    Outcome,
-    OutcomeRule,
-    ProlificStudy,
-    Study,
-)
+from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, ProlificStudy, Study
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.frozen import draft_content
@@ -80,29 +73,24 @@ def what_it_pays(study: Study) -> str:
     if any(amount is None for _name, amount in amounts):
         return f"It is not said yet what {study.channel} itself pays: say it on the page Payments."
     told = " and ".join(f"{amount_text(x or 0, study.currency)} ({name})" for name, x in amounts)
-    return (
-        f"{study.channel} itself pays {told}. A bonus is what is due beyond that, and never below "
-        "0."
-    )
+    beyond = "A bonus is what is due beyond that, and never below 0."
+    return f"{study.channel} itself pays {told}. {beyond}"
 
 
 def other_reward(study: Study, connection: ProlificStudy | None) -> str:
     """Where the study on Prolific pays otherwise than is said here, by its latest answer."""
     if connection is None or not (connection.token and connection.remote_id):
         return ""
-    there = connection.rewards
-    if not there:
-        return (
-            "It is not read yet what the study on Prolific pays: press “Ask now” on the page "
-            "Prolific, or have it forget the token."
-        )
+    ask = "press “Ask now” on the page Prolific"
+    if not (there := connection.rewards):
+        return f"It is not read yet what Prolific pays: {ask}, or have it forget the token."
     for name, amount in rewards(study).items():
         theirs = Decimal(there.get(name, amount or 0)), there["currency"]
         if amount is not None and theirs != (amount, study.currency):
             return (
                 f"The study on Prolific pays {amount_text(*theirs)} ({Outcome(name).label}), and "
                 f"the page Payments says {amount_text(amount, study.currency)}: write the same in "
-                "both places, then press “Ask now” on the page Prolific."
+                f"both places, then {ask}."
             )
     return ""
 

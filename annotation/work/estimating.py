@@ -36,6 +36,10 @@ APART_S, FAR = 300, 1.5
 ENOUGH_PEOPLE = 5
 
 
+# How many items of a test set are asked, where a part of it is still to be made.
+Tests = Mapping[int, int] | None
+
+
 @dataclass(frozen=True)
 class Estimate:
     batches: int
@@ -50,14 +54,9 @@ class Estimate:
 
 
 def estimate(
-    study: Study,
-    batches: Collection[Batch],
-    *,
-    seconds: float,
-    tests: Mapping[int, int] | None = None,
+    study: Study, batches: Collection[Batch], *, seconds: float, tests: Tests = None
 ) -> Estimate:
-    """With this many seconds per example; platform fees come on top. `tests`: how many items of a
-    test set are asked, where a part of it is still to be made."""
+    """With this many seconds per example; platform fees come on top."""
     sizes = _sizes(batches, tests)
     per_key: Counter[str] = Counter()
     judgements = longest_s = 0
@@ -78,7 +77,7 @@ def estimate(
     )
 
 
-def _sizes(batches: Collection[Batch], tests: Mapping[int, int] | None) -> dict[int | None, int]:
+def _sizes(batches: Collection[Batch], tests: Tests) -> dict[int | None, int]:
     ids = {pk for batch in batches for pk in batch.set_ids}
     counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
     sizes: dict[int | None, int] = {None: 0, **dict(counted.values_list("pk", "size"))}
@@ -89,15 +88,12 @@ def _sizes(batches: Collection[Batch], tests: Mapping[int, int] | None) -> dict[
 Timed = Sequence[tuple[Batch, float]]
 
 
-def timed(
-    study: Study, batches: Collection[Batch], tests: Mapping[int, int] | None = None
-) -> Timed:
+def timed(study: Study, batches: Collection[Batch], tests: Tests = None) -> Timed:
     """Of each batch the seconds that one person needs, as the consent page will tell them."""
-    sizes, paces = _sizes(batches, tests), _paces({batch.task_id for batch in batches})
-    return [
-        (batch, sum(sizes[pk] for pk in batch.set_ids) * paces.get(batch.task_id, _assumed(study)))
-        for batch in batches
-    ]
+    sizes, assumed = _sizes(batches, tests), _assumed(study)
+    paces = _paces({batch.task_id for batch in batches})
+    items = ((batch, sum(sizes[pk] for pk in batch.set_ids)) for batch in batches)
+    return [(batch, count * paces.get(batch.task_id, assumed)) for batch, count in items]
 
 
 def far_longer(study: Study, those: Timed) -> list[Batch]:
@@ -114,12 +110,12 @@ def unequal_lengths(study: Study, those: Timed) -> str:
     if not far_longer(study, those):
         return ""
     ordered = sorted(those, key=lambda pair: pair[1])
-    (short, least), (long, most) = ordered[0], ordered[-1]
+    (short, least), (long, most) = (
+        (batch, minutes_text(_whole_minutes(s))) for batch, s in (ordered[0], ordered[-1])
+    )
     return (
-        f"A study on {study.channel} has one time and one reward, but {short} takes about "
-        f"{minutes_text(_whole_minutes(least))} and {long} about "
-        f"{minutes_text(_whole_minutes(most))}. Make two studies of them: the page Batches does "
-        "so at a click."
+        f"A study on {study.channel} has one time and one reward, but {short} takes about {least} "
+        f"and {long} about {most}. Make two studies of them: the page Batches does so at a click."
     )
 
 
@@ -151,14 +147,10 @@ class WorkingTime:
 
 
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
-    paces = _paces({content.task_id for content in contents})
-    assumed = _assumed(study)
-    seconds = [round(content.steps * paces.get(content.task_id, assumed)) for content in contents]
-    return WorkingTime(
-        least=min(seconds),
-        most=max(seconds),
-        is_measured=all(content.task_id in paces for content in contents),
-    )
+    paces, assumed = _paces({content.task_id for content in contents}), _assumed(study)
+    seconds = [round(one.steps * paces.get(one.task_id, assumed)) for one in contents]
+    is_measured = all(content.task_id in paces for content in contents)
+    return WorkingTime(min(seconds), max(seconds), is_measured)
 
 
 def _assumed(study: Study) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -134,26 +135,26 @@ def test_takes_no_more_than_is_due(owner: Client, batch: Batch) -> None:
     assert due_of(assignment).total == Decimal("3.00")
 
 
-def approving(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, object]]:
+def approving(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
     return path("approve_payments", batch), {"assignment": assignment.pk}
 
 
-def approving_all(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, object]]:
+def approving_all(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
     return path("approve_payments", batch), {"all": "1", "listed": assignment.pk}
 
 
-def correcting(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, object]]:
+def correcting(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
     approve(batch.study, [assignment.pk], at=make.NOON)
     form = {"amount": "0.50", "reason": "Slow.", "lines": "1"}
     return path("correct_payment", batch, assignment.pk), form
 
 
-def marking(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, object]]:
+def marking(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
     approve(batch.study, [assignment.pk], at=make.NOON)
     return path("send_payments", batch), {"digest": open_bonuses(batch.study).digest}
 
 
-def taking_back(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, object]]:
+def taking_back(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
     approve(batch.study, [assignment.pk], at=make.NOON)
     digest = open_bonuses(batch.study).digest
     payout = write_payout(batch.study, digest=digest, way=PayoutWay.API, at=make.NOON)
@@ -174,7 +175,7 @@ def taking_back(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, ob
     ],
 )
 def test_a_form_that_is_sent_eight_times_at_once_moves_money_once(
-    before: Callable[[Batch, Assignment], tuple[str, dict[str, object]]], moved: list[str]
+    before: Callable[[Batch, Assignment], tuple[str, dict[str, Any]]], moved: list[str]
 ) -> None:
     batch = make.running_batch(wanted=3)
     assignment = ended(batch)

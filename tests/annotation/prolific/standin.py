@@ -23,6 +23,8 @@ class StandIn:
         self.bonuses: dict[str, str] = {}
         # Each call of "pay" pays again, as Prolific's does.
         self.paid: list[tuple[str, Decimal]] = []
+        # Submissions that were approved or screened out, each of which Prolific pays.
+        self.moved: list[str] = []
         self.subscriptions: dict[str, dict[str, Any]] = {}
         self.asked: list[str] = []
         # Of the calls whose path matches: done, but the answer is lost; or declined.
@@ -62,6 +64,9 @@ class StandIn:
 
     def _transition(self, body: Any, query: Any, pk: str) -> tuple[int, Any]:
         [submission] = [s for s in self.submissions if s["id"] == pk]
+        if submission["status"] != "AWAITING REVIEW":
+            return 400, {"error": {"detail": "It is reviewed already."}}
+        self.moved.append(pk)
         submission["status"] = {"APPROVE": "APPROVED", "COMPLETE": "SCREENED OUT"}[body["action"]]
         submission["entered_code"] = body.get("completion_code")
         return 200, submission

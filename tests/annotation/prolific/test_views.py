@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from annotation.models import Batch, PayoutState, ProlificStudy
+from annotation.models import Assignment, Batch, PayoutState, ProlificStudy, Submission
 from annotation.payments.ledger import approve, open_bonuses
 from annotation.studies.lifecycle import what_is_missing
 from tests import make
@@ -155,6 +155,15 @@ def test_asks_for_what_prolific_pays_until_it_has_said_it(
     assert "not read yet" in " ".join(what_is_missing(connection.study))
 
 
+def sent_eight_times(batch: Batch, name: str, **fields: str) -> None:
+    """The same form of the page, at the same moment."""
+    clients = [Client() for _ in range(8)]
+    for client in clients:
+        client.force_login(make.member(batch.study))
+    address = reverse("annotation:prolific_act", args=[batch.study.slug, name])
+    assert set(at_once(lambda n: clients[n].post(address, fields).status_code, 8)) == {302}
+
+
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_asks_prolific_once_however_often_the_form_is_sent(prolific: StandIn) -> None:
@@ -163,14 +172,24 @@ def test_asks_prolific_once_however_often_the_form_is_sent(prolific: StandIn) ->
     assignment = ended(batch)
     approve(batch.study, [assignment.pk], at=make.NOON)
     ProlificStudy.objects.create(study=batch.study, token=TOKEN, remote_id="study-7")
-    clients = [Client() for _ in range(8)]
-    for client in clients:
-        client.force_login(make.member(batch.study))
-    digest = open_bonuses(batch.study).digest
-    address = reverse("annotation:prolific_act", args=[batch.study.slug, "pay"])
-    at_once(lambda number: clients[number].post(address, {"digest": digest}), 8)
+    sent_eight_times(batch, "pay", digest=open_bonuses(batch.study).digest)
     assert prolific.paid == [(assignment.annotator.external_id, 3)]
     assert str(assignment.payment_lines.get(purpose="bonus").amount) == "3.00"
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_approves_a_submission_once_however_often_the_form_is_sent(prolific: StandIn) -> None:
+    batch = make.running_batch(via="prolific")
+    assignment = ended(batch)
+    Assignment.objects.filter(pk=assignment.pk).update(submission_id="sub-1")
+    Submission.objects.create(assignment=assignment, status="AWAITING REVIEW", status_at=make.NOON)
+    prolific.submissions.append({"id": "sub-1", "status": "AWAITING REVIEW"})
+    approve(batch.study, [assignment.pk], at=make.NOON)
+    ProlificStudy.objects.create(study=batch.study, token=TOKEN, remote_id="study-7")
+    sent_eight_times(batch, "approve")
+    assert prolific.moved == ["sub-1"]
+    assert Submission.objects.get().status == "APPROVED"
 
 
 def test_has_a_large_payment_typed_again(
