@@ -63,13 +63,13 @@ class Due:
         rules: Mapping[str, OutcomeRule],
         lines: Mapping[tuple[int, str], Lines],
     ) -> None:
-        self.assignment, self.rule = assignment, rules.get(assignment.outcome)
+        self.assignment, self.rule = assignment, rules[assignment.outcome]
         # By the outcome's rule, before anybody approved it.
         self.earned = assignment.amount or NOTHING
         # Approved as due, with later corrections.
         self.approvals = lines.get((assignment.pk, PayPurpose.DUE), NO_LINES)
         # What the platform pays by itself.
-        self.base = _base(assignment, rules)
+        self.base = self._base(rules)
         # Sent so far, less what was taken back.
         self.bonuses = lines.get((assignment.pk, PayPurpose.BONUS), NO_LINES)
 
@@ -105,15 +105,8 @@ class Due:
 
     @property
     def status(self) -> str:
-        return _status(self.assignment)
-
-    @property
-    def pays_time(self) -> bool:
-        return self.rule.pays_time if self.rule else True
-
-    @property
-    def minimum(self) -> Decimal:
-        return self.rule.minimum if self.rule else Decimal(0)
+        submission = getattr(self.assignment, "submission", None)
+        return submission.status if submission else ""
 
     @property
     def paid_minutes(self) -> float:
@@ -131,6 +124,12 @@ class Due:
     @property
     def hourly_paid(self) -> Decimal | None:
         return _per_hour(self.total, self.assignment.paid_ms / HOUR_MS)
+
+    def _base(self, rules: Mapping[str, OutcomeRule]) -> Decimal:
+        """By what the platform says; until it says how it ended, by the code that was shown."""
+        if self.status in _UNPAID:
+            return NOTHING
+        return rules[_PAID_AS.get(self.status, self.assignment.outcome)].platform_pays or NOTHING
 
 
 def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
@@ -165,20 +164,6 @@ def ended_assignments(study: Study) -> QuerySet[Assignment]:
         .select_related("annotator", "submission", "exclusion")
         .order_by("-finished_at", "-id")
     )
-
-
-def _base(assignment: Assignment, rules: Mapping[str, OutcomeRule]) -> Decimal:
-    """By what the platform says; until it says how it ended, by the code that was shown."""
-    status = _status(assignment)
-    if status in _UNPAID:
-        return NOTHING
-    rule = rules.get(_PAID_AS.get(status, assignment.outcome))
-    return (rule and rule.platform_pays) or NOTHING
-
-
-def _status(assignment: Assignment) -> str:
-    submission = getattr(assignment, "submission", None)
-    return submission.status if submission else ""
 
 
 def _per_hour(amount: Decimal, hours: float) -> Decimal | None:
@@ -421,8 +406,8 @@ COLUMNS = (
         digits=2,
     ),
     column("hourly_rate", "the study's rate for an hour", "study.hourly_rate"),
-    column("pays_time", "whether the outcome pays the time", "due.pays_time"),
-    column("minimum", "what the outcome pays at least", "due.minimum"),
+    column("pays_time", "whether the outcome pays the time", "due.rule.pays_time"),
+    column("minimum", "what the outcome pays at least", "due.rule.minimum"),
     column(
         "earned",
         "by the outcome's rule: time at the hourly rate, at least the minimum",

@@ -171,7 +171,7 @@ def approve_submissions(
     for due in approvable(connection.study):
         screened_out = due.assignment.outcome == Outcome.SCREENED_OUT
         try:
-            if screened_out and due.rule is not None:
+            if screened_out:
                 client.complete(due.assignment.submission_id, due.rule.code)
             else:
                 client.approve(due.assignment.submission_id)

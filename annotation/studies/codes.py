@@ -95,9 +95,9 @@ def other_reward(study: Study, connection: ProlificStudy | None) -> str:
     return ""
 
 
-def has_fixed_payment(rule: OutcomeRule | None) -> bool:
+def has_fixed_payment(rule: OutcomeRule) -> bool:
     """Of those screened out: with a payment of its own, or else reviewed by hand."""
-    return rule is not None and rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
+    return rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
 
 
 @transaction.atomic
