@@ -36,7 +36,7 @@ from annotation.models.errors import BadInput, Refusal
 from annotation.studies.exported_judgements import column, csv_lines
 from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
 from annotation.work.wording import amount_text
-from scoring.tables.table import values_of
+from scoring.tables.table import Column, values_of
 
 # Nothing was paid by the platform, whatever code was handed in.
 _UNPAID = (SubmissionStatus.RETURNED, SubmissionStatus.REJECTED, SubmissionStatus.TIMED_OUT)
@@ -380,51 +380,44 @@ def _unless_changed() -> Iterator[None]:
 
 
 FORMATS = ("csv", "prolific")
+
+
+def _of_due(key: str, meaning: str, source: str = "", **how: Any) -> Column:
+    return column(key, meaning, f"due.{source or key}", **how)
+
+
 # What each means, and where a study and a due have it.
 COLUMNS = (
     column("study", "short name of the study", "study.slug"),
-    column("annotator", "pseudonym", "due.assignment.annotator.pseudonym"),
-    column("external_id", "the person's id on the platform; empty once erased", "due.person_id"),
-    column("submission_id", "the submission's id on the platform", "due.assignment.submission_id"),
-    column("assignment", "number of the assignment", "due.assignment.pk"),
-    column("outcome", "how the work ended", "due.assignment.outcome"),
-    column(
+    _of_due("annotator", "pseudonym", "assignment.annotator.pseudonym"),
+    _of_due("external_id", "the person's id on the platform; empty once erased", "person_id"),
+    _of_due("submission_id", "the submission's id on the platform", "assignment.submission_id"),
+    _of_due("assignment", "number of the assignment", "assignment.pk"),
+    _of_due("outcome", "how the work ended", "assignment.outcome"),
+    _of_due(
         "platform_status",
         "what the platform last said of the submission; empty if unknown",
-        "due.status",
+        "status",
     ),
-    column(
+    _of_due(
         "excluded",
         "whether a researcher excluded the work, which changes no pay",
-        "due.assignment.is_excluded",
+        "assignment.is_excluded",
     ),
-    column("paid_minutes", "time that is paid, capped for each page", "due.paid_minutes", digits=2),
-    column(
-        "elapsed_minutes",
-        "time from consent to the end, breaks included",
-        "due.elapsed_minutes",
-        digits=2,
-    ),
+    _of_due("paid_minutes", "time that is paid, capped for each page", digits=2),
+    _of_due("elapsed_minutes", "time from consent to the end, breaks included", digits=2),
     column("hourly_rate", "the study's rate for an hour", "study.hourly_rate"),
-    column("pays_time", "whether the outcome pays the time", "due.rule.pays_time"),
-    column("minimum", "what the outcome pays at least", "due.rule.minimum"),
-    column(
-        "earned",
-        "by the outcome's rule: time at the hourly rate, at least the minimum",
-        "due.earned",
-    ),
-    column(
-        "approved",
-        "approved as due, corrections included; empty while nobody approved it",
-        "due.approved",
-    ),
-    column("due", "approved, or else earned", "due.total"),
-    column("base", "what the platform pays by itself", "due.base"),
-    column("sent", "bonuses sent so far", "due.sent"),
-    column("open", "due less base less sent, never below 0", "due.open"),
-    column("overpaid", "base and sent beyond what is due", "due.overpaid"),
-    column("hourly", "due for an hour of elapsed time", "due.hourly"),
-    column("hourly_paid", "due for an hour of paid time", "due.hourly_paid"),
+    _of_due("pays_time", "whether the outcome pays the time", "rule.pays_time"),
+    _of_due("minimum", "what the outcome pays at least", "rule.minimum"),
+    _of_due("earned", "by the outcome's rule: time at the hourly rate, at least the minimum"),
+    _of_due("approved", "approved as due, corrections included; empty while nobody approved it"),
+    _of_due("due", "approved, or else earned", "total"),
+    _of_due("base", "what the platform pays by itself"),
+    _of_due("sent", "bonuses sent so far"),
+    _of_due("open", "due less base less sent, never below 0"),
+    _of_due("overpaid", "base and sent beyond what is due"),
+    _of_due("hourly", "due for an hour of elapsed time"),
+    _of_due("hourly_paid", "due for an hour of paid time"),
     column("currency", "of all amounts", "study.currency"),
 )
 

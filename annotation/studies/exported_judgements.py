@@ -53,61 +53,47 @@ def open_column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
     return column(key, meaning, source, without_gold=OPEN, **how)
 
 
+def _of_work(key: str, meaning: str, source: str = "") -> Column:
+    return open_column(key, meaning, f"assignment__{source or key}")
+
+
+def _of_batch(key: str, meaning: str, source: str = "") -> Column:
+    return _of_work(key, meaning, f"batch__{source or key}")
+
+
 # With where the database has each. Neither external ids nor gold are among them.
 COLUMNS = (
-    open_column("study", "Short name of the study.", "assignment__study__slug"),
-    open_column("benchmark", "Name of the benchmark.", "assignment__study__benchmark__name"),
-    open_column(
-        "task",
-        "Short name of the task; of a check, of the task that it comes from.",
-        "assignment__batch__task__slug",
+    _of_work("study", "Short name of the study.", "study__slug"),
+    _of_work("benchmark", "Name of the benchmark.", "study__benchmark__name"),
+    _of_batch(
+        "task", "Short name of the task; of a check, of the task that it comes from.", "task__slug"
     ),
-    open_column("batch", "Number of the batch.", "assignment__batch_id"),
-    open_column(
-        "pool",
-        "The pool of people, by its short name; empty in a study without.",
-        "assignment__batch__pool__slug",
+    _of_work("batch", "Number of the batch.", "batch_id"),
+    _of_batch(
+        "pool", "The pool of people, by its short name; empty in a study without.", "pool__slug"
     ),
-    open_column(
-        "shots",
-        "Training examples that were shown, 0 for none.",
-        "assignment__batch__training_set__shots",
-    ),
-    open_column(
+    _of_batch("shots", "Training examples that were shown, 0 for none.", "training_set__shots"),
+    _of_batch(
         "split",
         "Which of the shot sets of this size; empty where there is none.",
-        "assignment__batch__training_set__split",
+        "training_set__split",
     ),
-    open_column("chain", "The run of shot sets that truly nest.", "assignment__batch__chain"),
-    open_column(
-        "episode",
-        "Number of the few-shot episode; empty elsewhere.",
-        "assignment__batch__test_set__episode",
-    ),
-    open_column("annotator", "Pseudonym of the person.", "assignment__annotator__pseudonym"),
-    open_column(
-        "simulated",
-        "true where a program answered.",
-        "assignment__annotator__channel__is_simulated",
-    ),
+    _of_batch("chain", "The run of shot sets that truly nest."),
+    _of_batch("episode", "Number of the few-shot episode; empty elsewhere.", "test_set__episode"),
+    _of_work("annotator", "Pseudonym of the person.", "annotator__pseudonym"),
+    _of_work("simulated", "true where a program answered.", "annotator__channel__is_simulated"),
     open_column("assignment", "Number of the person's work on the batch.", "assignment_id"),
     column(
         "order_seed",
         "Seed of the order in which this person saw the items.",
         "assignment__order_seed",
     ),
-    open_column(
-        "outcome",
-        "completed, screened_out, withdrawn, expired, displaced; empty while open.",
-        "assignment__outcome",
+    _of_work(
+        "outcome", "completed, screened_out, withdrawn, expired, displaced; empty while open."
     ),
-    open_column(
-        "excluded", "true where a researcher excluded the assignment.", "assignment__exclusion"
-    ),
-    open_column(
-        "resume_renewed_at",
-        "When a new personal link was handed out (UTC); empty for never.",
-        "assignment__resume_renewed_at",
+    _of_work("excluded", "true where a researcher excluded the assignment.", "exclusion"),
+    _of_work(
+        "resume_renewed_at", "When a new personal link was handed out (UTC); empty for never."
     ),
     open_column("role", "check, training or test."),
     open_column("step", "Place in this person's order, from 0."),
@@ -130,10 +116,10 @@ COLUMNS = (
     open_column("pastes", "How often something was pasted, by the browser's account."),
     open_column("typed", "Characters typed where a text was asked for, by the browser's account."),
     open_column("decoy", "Whether a question that only programs meet was answered, where asked."),
-    open_column(
+    _of_batch(
         "gold_version",
         "Version of the gold that was shown in training, and screened by.",
-        "assignment__batch__gold_version__number",
+        "gold_version__number",
     ),
     column("item", "The id that the benchmark's file gives the item."),
     column("s1_set", "S1 in [0, 1] where several references count as their union."),

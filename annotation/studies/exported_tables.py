@@ -177,6 +177,11 @@ _PEOPLE = (
     open_column("erased", "true where the person's identity was erased.", "is_erased"),
 )
 
+
+def _of_example(key: str, meaning: str) -> Column:
+    return column(key, meaning, f"item.example.{key}")
+
+
 _ITEMS = (
     column("task", "Short name of the task.", "set.task.slug"),
     column("set", "Name of the item set.", "set.name"),
@@ -186,37 +191,22 @@ _ITEMS = (
     ),
     _same("item", "item.source_id"),
     _same("identity", "item.example.identity"),
-    column("context", "The text, a JSON list of segments.", "item.example.context"),
-    column("question", "The question.", "item.example.question"),
-    column(
-        "candidates",
-        "JSON list of [segment, start, end] of the marked candidates.",
-        "item.example.candidates",
+    _of_example("context", "The text, a JSON list of segments."),
+    _of_example("question", "The question."),
+    _of_example("candidates", "JSON list of [segment, start, end] of the marked candidates."),
+    _of_example(
+        "options", "JSON list of the item's own options; its gold is their numbers, from 0."
     ),
-    column(
-        "options",
-        "JSON list of the item's own options; its gold is their numbers, from 0.",
-        "item.example.options",
-    ),
-    column(
+    _of_example(
         "images",
         "JSON list of the images beside the text: checksum of the benchmark’s file, text, size.",
-        "item.example.images",
     ),
     column("labels", "JSON list of the labels that the set offers.", "set.choices"),
-    column(
-        "groups",
-        "JSON object of what the item belongs to, such as its subject.",
-        "item.example.groups",
-    ),
+    _of_example("groups", "JSON object of what the item belongs to, such as its subject."),
     column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
     column("gold_version", "The version that brought this gold.", "gold.version.number"),
     _same("content_hash", "item.example.content_hash"),
-    column(
-        "context_hash",
-        "SHA-256 of its context; items that share one are one cluster.",
-        "item.example.context_hash",
-    ),
+    _of_example("context_hash", "SHA-256 of its context; items that share one are one cluster."),
 )
 
 _PROBLEMS = (
