@@ -3,16 +3,20 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from ipaddress import ip_address
 from math import sqrt
 
-from annotation.models import Batch, DropUnit, Study, Task
+from annotation.models import Batch, DropUnit, Outcome, Study, Task
+from annotation.studies.codes import rewards
 from scoring.core.intervals import FEWEST_SPLITS
 
 # Below this the SD of a group is mostly chance.
 SMALL_GROUP = 5
 # What a platform asks for an hour at the least, by the currencies that it pays in.
 LEAST_PAY = {"prolific": {"GBP": 6, "USD": 8}}
+# For a fixed payment of those screened out, likewise.
+LEAST_FIXED = {"prolific": {"GBP": Decimal("0.10"), "USD": Decimal("0.14")}}
 TAKE_A_FEE = ("prolific", "connect")
 _ISO_4217 = """
 AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN
@@ -107,6 +111,12 @@ def _of_pay(study: Study) -> Iterator[str]:
         yield (
             f"{channel} asks for at least {least[currency]} {currency} an hour, and the study pays "
             f"{rate}: it would be turned down."
+        )
+    fixed = rewards(study).get(Outcome.SCREENED_OUT) or 0
+    if 0 < fixed < (least_fixed := LEAST_FIXED.get(channel.slug, {}).get(currency, 0)):
+        yield (
+            f"{channel} pays those screened out at least {least_fixed} {currency}, and the page "
+            f"Payments says {fixed}: write more, or 0 to review them by hand."
         )
     if not study.platform_fee and channel.slug in TAKE_A_FEE:
         yield (

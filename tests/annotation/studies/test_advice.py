@@ -181,3 +181,20 @@ def test_warns_of_an_address_that_only_this_machine_reaches(host: str, is_near: 
     task = make.task()
     study = make.study(task.benchmark, contact="me@example.org")
     assert bool(design_advice(study, [], host=host)) is is_near
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("currency", "pays", "is_warned"),
+    [("GBP", "0.09", True), ("GBP", "0.10", False), ("USD", "0.13", True), ("USD", "0", False)],
+)
+def test_warns_of_a_fixed_payment_below_the_platforms_least(
+    currency: str, pays: str, is_warned: bool
+) -> None:
+    task = make.task()
+    fields: dict[str, Any] = {"contact": "me@example.org", "platform_fee": 33, "hourly_rate": 9}
+    study = make.study(task.benchmark, via="prolific", currency=currency, **fields)
+    study.outcome_rules.filter(outcome="screened_out").update(platform_pays=Decimal(pays))
+    batches = [make.batch(study, task, zero_shot=True, wanted=5)]
+    warned = any("or 0 to review them by hand" in said for said in design_advice(study, batches))
+    assert warned is is_warned
