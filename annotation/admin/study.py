@@ -26,14 +26,7 @@ from annotation.admin.forms import (
     StudyForm,
 )
 from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
-from annotation.models import (
-    Batch,
-    ChangeAction,
-    OutcomeRule,
-    Place,
-    Pool,
-    Study,
-)
+from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Pool, Study
 from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.models.study import NEVER_FROZEN

@@ -12,12 +12,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.benchmarks.formats.content import (
-    ReadExample,
-    ReadSet,
-    ReadTask,
-    episode_sets,
-)
+from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask, episode_sets
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport, exposure_key_for
@@ -26,12 +21,7 @@ from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core
-from scoring.core.episodes import (
-    FLEX_CLASS,
-    FLEX_DOMAIN_AND_TASK,
-    Episode,
-    EpisodeRules,
-)
+from scoring.core.episodes import FLEX_CLASS, FLEX_DOMAIN_AND_TASK, Episode, EpisodeRules
 
 
 @dataclass(frozen=True)

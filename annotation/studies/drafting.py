@@ -58,9 +58,7 @@ def split_of(batch: Batch) -> int | None:
 
 
 def select_shots(
-    among: Iterable[Batch],
-    shots: Collection[int],
-    chains: Collection[int | None] | None = None,
+    among: Iterable[Batch], shots: Collection[int], chains: Collection[int | None] | None = None
 ) -> list[Batch]:
     """Those with one of these numbers of shots, and in one of these chains if any are chosen; None
     stands for the shot sets that nest in none. Zero-shot batches and episodes belong to no chain.

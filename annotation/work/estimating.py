@@ -246,9 +246,7 @@ def _rules(study: Study) -> dict[str, OutcomeRule]:
 def ahead(content: BatchContent) -> str:
     """Once it is known which batch it is: how many items come after the practice."""
     return ngettext(
-        "Then %(n)s item without feedback.",
-        "Then %(n)s items without feedback.",
-        len(content.test),
+        "Then %(n)s item without feedback.", "Then %(n)s items without feedback.", len(content.test)
     ) % {"n": len(content.test)}
 
 
@@ -329,10 +327,7 @@ def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
     return _(
         "You are paid %(rate)s an hour for the time you work: about %(total)s in all if you go to "
         "the end."
-    ) % {
-        "rate": short_amount(study.hourly_rate, study.currency),
-        "total": range_text(least, most),
-    }
+    ) % {"rate": short_amount(study.hourly_rate, study.currency), "total": range_text(least, most)}
 
 
 def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[Decimal, Decimal]:

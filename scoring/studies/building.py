@@ -11,20 +11,8 @@ from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task
 from annotation.models.benchmark import PART
-from annotation.studies.drafting import (
-    add_batches,
-    cut_test_set,
-    expect_seconds,
-    in_parts,
-    missing,
-)
-from annotation.work.estimating import (
-    Estimate,
-    estimate,
-    timed,
-    unequal_lengths,
-    usual_seconds,
-)
+from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
+from annotation.work.estimating import Estimate, estimate, timed, unequal_lengths, usual_seconds
 from annotation.work.finishing import CENT
 from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of, viewers_in
 
