@@ -170,6 +170,7 @@ def sets_up(desk: Desk) -> None:
     page.get_by_label("Consent text").fill("We store your answers.")
     page.get_by_label("Hourly rate").fill("12")
     page.get_by_label("Floor, in percent").fill("50")
+    page.get_by_label("Why a weak screening stays").fill("Two items can screen no better.")
     desk.presses("Save")
     for outcome, amount in LEAST.items():
         row = page.locator("#outcome_rules-group tr.has_original", has_text=outcome)

@@ -36,7 +36,7 @@ def add_study(page: Page, address: str) -> None:
     page.select_option("[name=channel]", label="Prolific")
     page.fill("[name=contact]", "reading-study@example.org")
     page.fill("[name=consent_text]", CONSENT)
-    page.fill("[name=min_training_score]", "50")
+    page.fill("[name=min_training_score]", "70")
     page.locator("[name=_save]").first.click()
     page.wait_for_url(lambda address: not address.endswith("/add/"))
 

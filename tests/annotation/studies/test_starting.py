@@ -121,6 +121,7 @@ def test_does_not_offer_the_start_while_something_is_missing(
     page = admin_client.get(address(study)).content.decode()
     assert "no batches" in page
     assert "Start the study" not in page
+    assert "Rehearse it first" in page
     refused = admin_client.post(address(study))
     assert refused.status_code == 409
     assert "no batches" in refused.content.decode()
