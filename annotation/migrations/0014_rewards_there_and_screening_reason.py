@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0010_labels_images_and_rewards"),
+        ("annotation", "0013_colleagues_and_forms_of_ids"),
     ]
 
     operations = [
