@@ -171,6 +171,7 @@ def sets_up(desk: Desk) -> None:
     page.get_by_label("Hourly rate").fill("12")
     page.get_by_label("Floor, in percent").fill("50")
     page.get_by_label("Why a weak screening stays").fill("Two items can screen no better.")
+    page.get_by_label("People an hour from one address").fill("0")
     desk.presses("Save")
     for outcome, amount in LEAST.items():
         row = page.locator("#outcome_rules-group tr.has_original", has_text=outcome)
@@ -354,6 +355,7 @@ def compares(desk: Desk, cells: Cells) -> dict[tuple[str, int], Row]:
     page.goto(f"{page.url}?view=wide")
     shown = page.locator("#content").inner_text()
     page.get_by_text("Export", exact=True).click()
+    page.locator(".exports").get_by_text("More", exact=True).click()
     file = desk.fetches("JSON: every row")
     rows = [row for row in json.loads(file.read_text())["rows"] if row["kind"] == "human"]
     for row in rows:
