@@ -27,7 +27,7 @@ from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
-from annotation.work.crowding import hours_code
+from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
 
 VIEW = "annotation.view_assignment"
@@ -52,6 +52,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
         # For whoever sets up the study, where it takes people by it.
         "links": join_links(request, study) if hands_out else [],
         "hours_code": hours_code(study, at=now) if hands_out and has_ids else "",
+        "joins_an_hour": limit_of(study)[1],
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)

@@ -92,6 +92,10 @@ def cell_key(task: Task, shots: int) -> str:
     return f"{task.slug}:{shots}"
 
 
+# What few change when they add batches.
+FURTHER = ("sample_seed", "seconds")
+
+
 class BuilderForm(forms.Form):
     """What can be ticked follows from the item sets of the study's benchmark."""
 
@@ -193,6 +197,15 @@ class BuilderForm(forms.Form):
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
+
+    def usual(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in ("cells", *FURTHER)]
+
+    def further(self) -> list[forms.BoundField]:
+        return [self[name] for name in FURTHER]
+
+    def is_further_wrong(self) -> bool:
+        return bool(self.errors.keys() & {*FURTHER})
 
     def grid(self) -> list[tuple[Task, list[tuple[str, int, bool]]]]:
         """Each task with a tick for each number of shots that it has: key, shots, whether set."""

@@ -3,6 +3,7 @@ owner's page shows. A script cannot fill a study by itself, and a class in one r
 
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.models import Study
@@ -11,6 +12,13 @@ from annotation.work.device_codes import letters_of, shown_code
 from annotation.work.joining import hour_of
 
 HOUR = timedelta(hours=1)
+
+
+def limit_of(study: Study) -> tuple[str, int]:
+    """The throttle, and how many may join from one address in an hour; 0 for any number."""
+    limit = "platform_joins_an_hour" if study.channel.pays_itself else "joins_an_hour"
+    own = study.joins_an_hour
+    return limit, settings.THROTTLES[limit] if own is None else own
 
 
 def hours_code(study: Study, *, at: datetime) -> str:

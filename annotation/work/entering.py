@@ -10,7 +10,6 @@ from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -39,7 +38,7 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
-from annotation.work.crowding import is_hours_code
+from annotation.work.crowding import is_hours_code, limit_of
 from annotation.work.estimating import asked_of, in_detail, in_short
 from annotation.work.joining import (
     Full,
@@ -307,10 +306,8 @@ class _Crowd:
 
     def __init__(self, request: HttpRequest, study: Study) -> None:
         self.study = study
-        self.limit = "platform_joins_an_hour" if study.channel.pays_itself else "joins_an_hour"
+        self.limit, self.most = limit_of(study)
         self.who = f"{study.pk} {throttles.address_of(request)}"
-        own = study.joins_an_hour
-        self.most: int = settings.THROTTLES[self.limit] if own is None else own
 
     @property
     def is_full(self) -> bool:
