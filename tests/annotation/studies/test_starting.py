@@ -64,7 +64,10 @@ def test_says_what_the_settings_of_a_started_study_still_change(
 ) -> None:
     make.batch(study, task)
     page = admin_client.get(address(study)).content.decode()
-    said = "Only contact, platform fee, expected seconds can still change, and places can be added."
+    said = (
+        "Only contact, platform fee, expected seconds, joins an hour can still change, and places "
+        "can be added."
+    )
     assert said in page
     admin_client.post(address(study))
     settings = admin_client.get(reverse("admin:annotation_study_change", args=[study.pk]))
