@@ -72,7 +72,7 @@ def test_says_what_the_settings_of_a_started_study_still_change(
     admin_client.post(address(study))
     settings = admin_client.get(reverse("admin:annotation_study_change", args=[study.pk]))
     fields = settings.context["adminform"].form.fields
-    assert set(fields) == {"contact", "platform_fee", "expected_seconds"}
+    assert set(fields) == {"contact", "platform_fee", "expected_seconds", "joins_an_hour"}
 
 
 @pytest.mark.parametrize(("via", "has_platform"), [("prolific", True), ("link", False)])
