@@ -436,7 +436,7 @@ def _lost_places(study: Study, rules: dict[str, OutcomeRule], place: dict[str, s
 
 
 def _kept(study: Study) -> list[str]:
-    decoy = _("A question that only programs meet stands in the page's code; its answers are kept.")
+    decoy = _("In the page's code stands a question for programs: we keep whether it is answered.")
     return [
         _(
             "With each answer: when it was shown and sent, how long the page was in sight and in "

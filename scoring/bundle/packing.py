@@ -176,6 +176,8 @@ def verify_bundle(
             _check_figures(files, figures)
         except MALFORMED as error:
             said = f"{type(error).__name__}: {error}"[:200]
+            if isinstance(error, KeyError):
+                said = f"{error}"[:100] + " is missing"
             raise BadInput(f"The files of the bundle do not fit together ({said}).") from error
     slug, title, benchmark = (about[name] for name in NAMED)
     return ImportedStudy(

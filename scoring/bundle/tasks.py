@@ -50,7 +50,7 @@ def check_uploaded_bundle(job: Job, progress: queue.Progress) -> queue.Result:
         file.flush()
         said = _checked_apart(file.name, progress)
     if "refused" in said:
-        raise BadInput(said["refused"])
+        raise BadInput(said["refused"].replace(file.name, "The uploaded file"))
     study, is_new = store(ImportedStudy(**said["study"]), owner=job.author)
     summary = f"{study.title}: {'checked' if is_new else 'imported before'}."
     return {"summary": summary, "page": reverse("scoring:imported_study", args=[study.pk])}
@@ -60,7 +60,7 @@ def _checked_apart(file: str, progress: queue.Progress) -> dict[str, Any]:
     with _child(file) as child:
         began, answer = monotonic(), None
         while answer is None and (spent := monotonic() - began) < LIMITS.seconds:
-            progress(int(spent), LIMITS.seconds, "Checking")
+            progress(int(spent), LIMITS.seconds, "seconds at most")
             try:
                 answer, problem = child.communicate(timeout=LOOKS_EVERY_S)
             except subprocess.TimeoutExpired:

@@ -296,6 +296,8 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
                 elif len(set(names)) < len(names):
                     raise BadInput(f"{file}, line 1: two columns have one name.")
                 continue
+            if [cell.strip() for cell in cells] == names:
+                raise BadInput(f"{file}, line {where}: the line of names stands here once more.")
             if len(cells) != len(names):
                 raise BadInput(
                     f"{file}, line {where}: this row has {len(cells)} cells, the first has "

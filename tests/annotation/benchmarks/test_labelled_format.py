@@ -60,6 +60,7 @@ def test_keeps_a_repeated_text_once_with_its_first_label() -> None:
         ("text,label\n,weather\n", "line 2: the text is empty"),
         ("text,label\nRain., \n", "line 2: “label” is empty"),
         ("text,label,text\na,b,c\n", "line 1: two columns have one name"),
+        ("text,label\nRain.,weather\ntext,label\n", "line 3: the line of names stands here once"),
         ('text,label\n"Rain,weather\n', "line 2: this is not CSV"),
         ("text,label\nRa\0in.,weather\n", "line 2"),
     ],
