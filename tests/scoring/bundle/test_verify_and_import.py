@@ -77,7 +77,7 @@ TAMPERED: dict[str, tuple[Callable[[Files], Files], str]] = {
     ),
     "an answer, with new checksums": (another_answer, "does not follow from the answers"),
     "a figure, with new checksums": (another_figure, "does not follow from the answers"),
-    "a gold, with new checksums": (gold_is_gone, "is missing)"),
+    "a gold, with new checksums": (gold_is_gone, "is missing"),
     "a file gone": (without("gold.jsonl"), "The file gold.jsonl is missing from the bundle."),
     "a file gone, with new checksums": (
         lambda files: resummed(without("gold.jsonl")(files)),
