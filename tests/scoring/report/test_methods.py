@@ -616,7 +616,7 @@ def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> Non
     told = sections_of(batch.study)["Signs of programs"]
     assert told.paragraphs[0] == (
         "The answers of 1 of 5 counted assignments show signs that they may be a program's: "
-        "pasted (1). Nobody was excluded for such a sign alone."
+        "pasted (1). Such a sign excludes nobody by itself."
     )
     assert told.table is not None
     [line] = told.table.lines
