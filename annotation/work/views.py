@@ -50,8 +50,9 @@ def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
     task reads its own, and the browser's times. Raises BadInput with a sentence to show."""
     names = ("browser_ms", "first_action_ms", "active_ms")
     times = {name: _milliseconds(post.get(name, "")) for name in names}
-    for name in ("pastes", "typed"):
-        count = _whole_number(post.get(name, ""))
+    # `typed` is a field of answers that are typed without scripts.
+    for name, sent in (("pastes", "pastes"), ("typed", "keyed")):
+        count = _whole_number(post.get(sent, ""))
         times[name] = None if count is None else min(count, _MOST_COUNTED)
     times["decoy"] = bool(post.get("assistant", "").strip()) if "assistant" in post else None
     return read_step(post), {name: post.get(name, "") for name in post}, times

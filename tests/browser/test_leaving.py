@@ -74,6 +74,7 @@ def test_takes_a_bundle_out_and_shows_it_elsewhere(
     researcher.goto(live_server.url + reverse("scoring:imported_studies"))
     researcher.get_by_label("A bundle").set_input_files(path)
     researcher.get_by_role("button", name="Check and show").click()
+    researcher.get_by_role("link", name="Open").click()
     expect(researcher.get_by_role("heading", name=batch.study.title)).to_be_visible()
 
 

@@ -42,7 +42,7 @@ def test_plans_anew_when_a_slider_moves(planner: Page) -> None:
     slide(planner, "budget", 30)
     expect(planner.locator("[name=budget]")).to_have_value("30")
     expect(best).not_to_have_text(before)
-    expect(best).to_contain_text("5 annotators on 142 items each")
+    expect(best).to_contain_text("5 annotators on 45 items each")
     expect(planner.locator(".for-page svg")).to_be_visible()
 
 
@@ -88,7 +88,7 @@ def test_makes_the_study_that_stands_there_now(
     planner.reload()
     opens_more(planner)
     slide(planner, "budget", 30)
-    expect(planner.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
+    expect(planner.locator(".plan-best")).to_contain_text("5 annotators on 45 items")
     planner.locator("#plan-draft").get_by_label("Task").select_option(str(task.pk))
     planner.get_by_label("Title").fill("Topics, planned")
     planner.get_by_label("Short name").fill("topics-planned")
@@ -96,7 +96,7 @@ def test_makes_the_study_that_stands_there_now(
     planner.get_by_role("button", name="Make the study").click()
     planner.wait_for_url("**/studies/topics-planned/**")
     batch = Study.objects.get().batches.get()
-    assert (batch.wanted, batch.test_set.items.count()) == (5, 142)
+    assert (batch.wanted, batch.test_set.items.count()) == (5, 45)
 
 
 def test_works_without_scripts(browser: Browser, live_server: LiveServer, planner: Page) -> None:
@@ -110,5 +110,5 @@ def test_works_without_scripts(browser: Browser, live_server: LiveServer, planne
     page.get_by_label("Plan for").select_option("budget")
     page.locator("[name=budget]").fill("30")
     page.locator(".plan-form").get_by_role("button", name="Plan").click()
-    expect(page.locator(".plan-best")).to_contain_text("5 annotators on 142 items each")
+    expect(page.locator(".plan-best")).to_contain_text("5 annotators on 45 items each")
     context.close()

@@ -25,7 +25,7 @@ def test_reads_a_choice_and_its_times() -> None:
 
 @pytest.mark.parametrize(("sent", "known"), [("", False), ("+", False), ("GPT", True)])
 def test_reads_whether_the_decoy_was_answered(sent: str, known: bool) -> None:
-    assert read(f"option=1&typed=40000&assistant={sent}")[2] == UNKNOWN | {
+    assert read(f"option=1&keyed=40000&assistant={sent}")[2] == UNKNOWN | {
         "typed": 2**15 - 1,
         "decoy": known,
     }
