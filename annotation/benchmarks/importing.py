@@ -31,14 +31,7 @@ from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, exposure_k
 from annotation.jobs import queue
 from annotation.jobs.queue import ROWS_AT_ONCE, write
 from annotation.kinds.choice import KIND as CHOICE
-from annotation.models import (
-    Batch,
-    Benchmark,
-    Job,
-    Study,
-    Task,
-    Upload,
-)
+from annotation.models import Batch, Benchmark, Job, Study, Task, Upload
 from annotation.models.errors import BadInput
 
 TELLS_EVERY_S = 2

@@ -9,25 +9,11 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
+from annotation import models
 from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.jobs.queue import ROWS_AT_ONCE, store, write
 from annotation.kinds.markup import formulas_in
-from annotation.models import (
-    Batch,
-    Benchmark,
-    Example,
-    Formula,
-    Gold,
-    GoldVersion,
-    Image,
-    Item,
-    ItemSet,
-    Judgement,
-    Role,
-    StudyState,
-    Task,
-)
 from annotation.models.benchmark import HELD_FIELDS, Markup
 from annotation.models.errors import Frozen
 from annotation.models.texts import checksum
@@ -42,7 +28,7 @@ ASIDE = ("groups", "proposed")
 ELSEWHERE = "import it as another benchmark (--name)."
 
 Tell = Callable[[], None]
-RowT = TypeVar("RowT", bound=Example | ItemSet)
+RowT = TypeVar("RowT", bound=models.Example | models.ItemSet)
 
 
 @dataclass(frozen=True)
@@ -71,7 +57,7 @@ class TaskReport:
 class TaskPlan:
     """What storing a task would write. Raises Frozen where a started study would change."""
 
-    def __init__(self, task: Task, read: ReadTask) -> None:
+    def __init__(self, task: models.Task, read: ReadTask) -> None:
         self.task, self.read = task, read
         self.rows = read.examples()
         self._held_sets, self._held_examples = _held_by_started_studies(task)
@@ -80,7 +66,7 @@ class TaskPlan:
         self.examples = {example.identity: example for example in task.examples.all()}
         self.changed = list(self._changed_examples())
         self.new = [
-            _copy(row, Example(task=task, identity=name), (*CONTENT, *ASIDE))
+            _copy(row, models.Example(task=task, identity=name), (*CONTENT, *ASIDE))
             for name, row in self.rows.items()
             if name not in self.examples
         ]
@@ -100,12 +86,12 @@ class TaskPlan:
             write(lambda: task.save(update_fields=list(fields)))
         store(self.new, tell)
         self._store_images(tell)
-        changed = partial(Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
+        changed = partial(models.Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
         write(partial(changed, batch_size=ROWS_AT_ONCE))
         if task.markup == Markup.MARKDOWN:
             texts = (text for row in self.rows.values() for text in row.texts)
             made = formulas_in([task.description, *texts])
-            write(partial(Formula.objects.bulk_create, made, ignore_conflicts=True))
+            write(partial(models.Formula.objects.bulk_create, made, ignore_conflicts=True))
         self._store_golds(tell)
         self._store_sets(tell)
         findings = audit_task(task, self.read.notes)
@@ -121,9 +107,9 @@ class TaskPlan:
             slug=self.task.slug,
             name=str(self.task),
             kind=self.task.kind,
-            shot_sets=sum(read_set.role == Role.TRAINING for read_set in self.read.sets),
-            training_examples=roles[Role.TRAINING],
-            test_examples=roles[Role.TEST],
+            shot_sets=sum(read_set.role == models.Role.TRAINING for read_set in self.read.sets),
+            training_examples=roles[models.Role.TRAINING],
+            test_examples=roles[models.Role.TEST],
             created=created,
             new_examples=len(self.new),
             changed_examples=len(self.changed),
@@ -153,7 +139,7 @@ class TaskPlan:
             )
         return changes
 
-    def _changed_examples(self) -> Iterator[Example]:
+    def _changed_examples(self) -> Iterator[models.Example]:
         for name, row in self.rows.items():
             example = self.examples.get(name)
             if example is None:
@@ -166,12 +152,12 @@ class TaskPlan:
                 self._check_free(example, row, "its groups have changed")
             yield _copy(row, example, (*CONTENT, *ASIDE))
 
-    def _new_golds(self) -> Iterator[Gold]:
+    def _new_golds(self) -> Iterator[models.Gold]:
         """Gold that is new or differs from the last import.
 
         Gold corrected here stays corrected as long as the file says what it said before.
         """
-        present = Gold.objects.filter(example__task=self.task).order_by("version__number")
+        present = models.Gold.objects.filter(example__task=self.task).order_by("version__number")
         imported: dict[int, object] = {}
         in_force: dict[int, object] = {}
         for gold in present.select_related("version"):
@@ -182,13 +168,13 @@ class TaskPlan:
             example = self.examples[name]
             if row.alternatives not in (imported.get(example.pk), in_force.get(example.pk)):
                 self._check_free(example, row, "its gold has changed (correct gold in the admin)")
-                yield Gold(example=example, alternatives=row.alternatives)
+                yield models.Gold(example=example, alternatives=row.alternatives)
 
-    def _changed_sets(self) -> Iterator[tuple[ItemSet, ReadSet]]:
+    def _changed_sets(self) -> Iterator[tuple[models.ItemSet, ReadSet]]:
         """The sets that are new, and those that changed, as they should be."""
         present = {item_set.name: item_set for item_set in self.task.item_sets.all()}
         for read in self.read.sets:
-            item_set = present.get(read.name) or ItemSet(task=self.task, name=read.name)
+            item_set = present.get(read.name) or models.ItemSet(task=self.task, name=read.name)
             if (item_set.checksum, item_set.choices) == (read.checksum, list(read.choices)):
                 continue
             if item_set.pk in self._held_sets:
@@ -199,7 +185,7 @@ class TaskPlan:
             item_set.choices, item_set.source_file = list(read.choices), read.file[-300:]
             yield _copy(read, item_set, ("role", "shots", "split", "episode", "checksum")), read
 
-    def _check_free(self, example: Example, row: ReadExample, what: str) -> None:
+    def _check_free(self, example: models.Example, row: ReadExample, what: str) -> None:
         if example.pk in self._held_examples:
             raise Frozen(
                 f"{row.where}: this example belongs to a study that has started, but {what}; "
@@ -213,7 +199,7 @@ class TaskPlan:
         for known in self.task.images.values_list("checksum", flat=True):
             read.pop(known, None)
         for image in read.values():
-            kept = Image(
+            kept = models.Image(
                 task=self.task,
                 checksum=image.checksum,
                 media_type=image.media_type,
@@ -224,7 +210,7 @@ class TaskPlan:
     def _store_golds(self, tell: Tell | None) -> None:
         if not self.golds:
             return
-        new = GoldVersion(
+        new = models.GoldVersion(
             task=self.task, number=self.task.gold_versions.count() + 1, reason=IMPORT_REASON
         )
         write(new.save)
@@ -236,11 +222,11 @@ class TaskPlan:
         """The existing ones are emptied first."""
         for item_set, _ in self.sets:
             if item_set.pk is not None:
-                Item.objects.filter(item_set=item_set).delete()
+                models.Item.objects.filter(item_set=item_set).delete()
                 item_set.save()
         store([item_set for item_set, _ in self.sets if item_set.pk is None], tell)
         items = [
-            Item(
+            models.Item(
                 item_set=item_set,
                 example=self.examples[row.identity],
                 position=position,
@@ -252,20 +238,20 @@ class TaskPlan:
         store(items, tell)
 
 
-def new_task(benchmark: Benchmark, read: ReadTask) -> Task:
+def new_task(benchmark: models.Benchmark, read: ReadTask) -> models.Task:
     """Not stored yet: finding its key takes a while, in which no lock is held."""
     fields = {"exposure_key": "", "normalisation": read.normalisation, **read.defaults, **read.own}
-    tests = {row.content_hash for row in read.examples().values() if row.role == Role.TEST}
+    tests = {row.content_hash for row in read.examples().values() if row.role == models.Role.TEST}
     fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)
-    return Task(benchmark=benchmark, slug=read.slug, **fields)
+    return models.Task(benchmark=benchmark, slug=read.slug, **fields)
 
 
-def _held_by_started_studies(task: Task) -> tuple[set[int], set[int]]:
-    started = Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT)
+def _held_by_started_studies(task: models.Task) -> tuple[set[int], set[int]]:
+    started = models.Batch.objects.filter(task=task).exclude(study__state=models.StudyState.DRAFT)
     pairs = started.values_list("training_set_id", "test_set_id")
     sets = {pk for pair in pairs for pk in pair if pk is not None}
-    in_sets = Item.objects.filter(item_set__in=sets).values_list("example_id", flat=True)
-    judged = Judgement.objects.filter(example__task=task).order_by()
+    in_sets = models.Item.objects.filter(item_set__in=sets).values_list("example_id", flat=True)
+    judged = models.Judgement.objects.filter(example__task=task).order_by()
     return sets, {*in_sets, *judged.values_list("example_id", flat=True).distinct()}
 
 
@@ -301,7 +287,7 @@ def _adopted_key(contents: set[str]) -> str:
         return ""
     # The closest relative; of equals, the oldest.
     _, negated_id = max(related)
-    return Task.objects.values_list("exposure_key", flat=True).get(pk=-negated_id)
+    return models.Task.objects.values_list("exposure_key", flat=True).get(pk=-negated_id)
 
 
 def _shared_counts(contents: set[str]) -> dict[int, int]:
@@ -315,10 +301,10 @@ def _shared_counts(contents: set[str]) -> dict[int, int]:
     return counts
 
 
-def _in_tests() -> QuerySet[Item]:
-    return Item.objects.filter(item_set__role=Role.TEST)
+def _in_tests() -> QuerySet[models.Item]:
+    return models.Item.objects.filter(item_set__role=models.Role.TEST)
 
 
-def _tasks_of(items: QuerySet[Item]) -> list[int]:
+def _tasks_of(items: QuerySet[models.Item]) -> list[int]:
     pairs = items.order_by().values_list("item_set__task_id", "example__content_hash").distinct()
     return [task_id for task_id, _ in pairs]

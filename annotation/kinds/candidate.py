@@ -4,18 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.kinds import (
-    EMPTY,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Piece,
-    Range,
-    Reveal,
-    marked,
-    mentions,
-)
+from annotation import kinds
 from annotation.kinds.choice import OneOption
 from annotation.models import Judgement
 from annotation.models.frozen import FrozenExample
@@ -24,17 +13,19 @@ from scoring.core import s1 as core
 
 def _floor(
     rule: str, in_words: str, score: Callable[..., float], *, is_allowed: bool = True
-) -> Floor:
-    return Floor(
+) -> kinds.Floor:
+    return kinds.Floor(
         rule,
         in_words,
-        lambda asked, golds, policy: score(golds, list(map(mentions, asked)), references=policy),
+        lambda asked, golds, policy: score(
+            golds, list(map(kinds.mentions, asked)), references=policy
+        ),
         is_allowed,
     )
 
 
 FLOORS = (
-    EMPTY,
+    kinds.EMPTY,
     _floor(
         "most_frequent_candidate",
         "the entity that is marked most often",
@@ -53,35 +44,37 @@ class Candidate(OneOption):
     in_words = "one of the marked entities is chosen"
     floors = FLOORS
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         return any(row.candidates for row in rows) and not any(row.options for row in rows)
 
-    def problem_of_row(self, row: FileRow) -> str:
+    def problem_of_row(self, row: kinds.FileRow) -> str:
         return "" if row.candidates else "“entities” must name some"
 
-    def options(self, asked: Asked) -> tuple[str, ...]:
+    def options(self, asked: kinds.Asked) -> tuple[str, ...]:
         """The distinct texts of the marked entities, in order of first mention."""
-        return tuple(dict.fromkeys(mentions(asked)))
+        return tuple(dict.fromkeys(kinds.mentions(asked)))
 
-    def shown(self, example: FrozenExample) -> Context:
+    def shown(self, example: FrozenExample) -> kinds.Context:
         options = self.options(example)
         return {"segments": _choosable(example, options), "options": options}
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
-        segments = marked(example.context, _compared(example, reveal.marks))
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
+        segments = kinds.marked(example.context, _compared(example, reveal.marks))
         options = [("", text, reveal.marks.get(text, "")) for text in self.options(example)]
         return {"options": options, "segments": segments}
 
 
 # A piece of the text; the option that a tap on it chooses; and all that it is a mention of.
-Choosable = tuple[Piece, int | None, str]
+Choosable = tuple[kinds.Piece, int | None, str]
 
 
 def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choosable]]:
     """The pieces of each segment. Where mentions overlap, a tap chooses the longest."""
     mentioned = [(segment, start, end, "mention") for segment, start, end in example.candidates]
     segments = []
-    for number, segment in enumerate(marked(example.context, mentioned)):
+    for number, segment in enumerate(kinds.marked(example.context, mentioned)):
         pieces: list[Choosable] = []
         start = 0
         for piece in segment.pieces:
@@ -98,7 +91,7 @@ def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choo
     return segments
 
 
-def _compared(example: FrozenExample, marks: Mapping[str, str]) -> Iterable[Range]:
+def _compared(example: FrozenExample, marks: Mapping[str, str]) -> Iterable[kinds.Range]:
     for segment, start, end in example.candidates:
         yield (segment, start, end, "mention")
         if mark := marks.get(example.context[segment][start:end]):

@@ -7,20 +7,7 @@ from string import ascii_uppercase
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.kinds import (
-    EMPTY,
-    Answer,
-    AnswerKind,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Form,
-    Golds,
-    Reveal,
-    Texts,
-    marked,
-)
+from annotation import kinds
 from annotation.kinds.replies import read_label, read_option
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
@@ -31,29 +18,29 @@ from scoring.core import s1 as core
 MOST_DIGITS = 12
 
 
-class OneOption(AnswerKind):
+class OneOption(kinds.AnswerKind):
     template = "annotation/kinds/choice.html"
     missing = _("Choose one answer, then send it.")
     nothing = _("none here")
     task = _("You read short texts and choose one of %(n)s answers for each.")
     takes_options = True
 
-    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         if len(texts) == 1:
             return ""
         return f"an alternative is exactly one text where the kind is {self.name}"
 
-    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
         return set(texts) & set(self.options(asked))
 
-    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         number, options = form.get("option", ""), self.options(example)
         if not number:
             raise BadInput(self.missing)
         is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
         if not is_number or int(number) >= len(options):
             raise BadInput(_("This answer is not among the choices. Choose one of them."))
-        return Answer(texts=(options[int(number)],))
+        return kinds.Answer(texts=(options[int(number)],))
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         if lettered:
@@ -61,7 +48,7 @@ class OneOption(AnswerKind):
         return "Answer with one of the options, exactly as it is written there, and nothing else."
 
     def from_prompted(
-        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
     ) -> list[str]:
         are_own = are_numbers(labels)
         number = read_option(text, options, lettered=are_own)
@@ -73,13 +60,15 @@ class OneOption(AnswerKind):
     def cut_in_words(self, separator: str) -> str:
         return "the option that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+    def right_form(
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
+    ) -> kinds.Form:
         options = self.options(example)
         return {"option": str(options.index(gold[0]) if gold[0] in options else 0)}
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
-    ) -> Form:
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
+    ) -> kinds.Form:
         options = self.options(example)
         others = [number for number, option in enumerate(options) if option not in gold]
         return {"option": str(chance.choice(others or [0]))}
@@ -89,12 +78,12 @@ class OneOption(AnswerKind):
 MOST_LABELS = 20
 
 
-def label_of(row: FileRow) -> str | None:
+def label_of(row: kinds.FileRow) -> str | None:
     texts = row.gold_texts
     return texts[0][0] if len(texts) == 1 and len(texts[0]) == 1 else None
 
 
-def are_labels(rows: Sequence[FileRow]) -> bool:
+def are_labels(rows: Sequence[kinds.FileRow]) -> bool:
     """Whether the gold of all rows is a few labels that the contexts rarely name."""
     labels = [label for row in rows if (label := label_of(row)) is not None]
     if len(labels) < len(rows) or len(set(labels)) > MOST_LABELS:
@@ -110,19 +99,19 @@ def _names(context: Sequence[str], label: str) -> bool:
     return any(word.search(segment) for segment in context)
 
 
-def best_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+def best_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -> float:
     labels = sorted({label for one in asked for label in KIND.options(one)}) or [""]
     return core.best_constant_label(golds, labels, references=policy)[1]
 
 
-def every_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+def every_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -> float:
     return core.every_candidate_score(golds, list(map(KIND.options, asked)), references=policy)
 
 
 FLOORS = (
-    EMPTY,
-    Floor("best_label", "the best single label everywhere", best_label),
-    Floor("every_label", "every label at once", every_label, is_allowed=False),
+    kinds.EMPTY,
+    kinds.Floor("best_label", "the best single label everywhere", best_label),
+    kinds.Floor("every_label", "every label at once", every_label, is_allowed=False),
 )
 
 
@@ -134,11 +123,11 @@ def letter_of(number: int | str) -> str:
     return ascii_uppercase[int(number)]
 
 
-def _numbers(options: Texts) -> tuple[str, ...]:
+def _numbers(options: kinds.Texts) -> tuple[str, ...]:
     return tuple(map(str, range(len(options))))
 
 
-def are_numbers(labels: Texts) -> bool:
+def are_numbers(labels: kinds.Texts) -> bool:
     return bool(labels) and tuple(labels) == _numbers(labels)
 
 
@@ -152,32 +141,32 @@ class Choice(OneOption):
     takes_labels = True
     takes_markup = True
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         if any(row.options for row in rows):
             return True
         return not any(row.candidates for row in rows) and are_labels(rows)
 
-    def problem_of_row(self, row: FileRow) -> str:
+    def problem_of_row(self, row: kinds.FileRow) -> str:
         if row.options and not {text for texts in row.gold_texts for text in texts} <= {
             *_numbers(row.options)
         }:
             return "“answer” must be one of its options"
         return "" if label_of(row) is not None or row.options else "“answer” must be one label"
 
-    def options(self, asked: Asked) -> tuple[str, ...]:
+    def options(self, asked: kinds.Asked) -> tuple[str, ...]:
         return _numbers(asked.options) or tuple(asked.labels)
 
-    def options_as_read(self, asked: Asked) -> tuple[str, ...]:
+    def options_as_read(self, asked: kinds.Asked) -> tuple[str, ...]:
         return tuple(asked.options) or tuple(asked.labels)
 
-    def in_full(self, answer: Texts, asked: Asked) -> list[str]:
+    def in_full(self, answer: kinds.Texts, asked: kinds.Asked) -> list[str]:
         known = dict(zip(self.options(asked), asked.options, strict=False))
         return [f"{letter_of(one)}. {known[one]}" if one in known else one for one in answer]
 
-    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
+    def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         return letter_of(answer[0]) if lettered else self.as_text(answer)
 
-    def meant(self, texts: Texts, asked: Asked) -> list[str]:
+    def meant(self, texts: kinds.Texts, asked: kinds.Asked) -> list[str]:
         if not asked.options:
             return list(texts)
         numbers = [read_option(text, asked.options, lettered=True) for text in texts]
@@ -186,15 +175,17 @@ class Choice(OneOption):
             for text, number in zip(texts, numbers, strict=True)
         ]
 
-    def shown(self, example: FrozenExample) -> Context:
-        return {"segments": marked(example.context), "options": self._in_order(example)}
+    def shown(self, example: FrozenExample) -> kinds.Context:
+        return {"segments": kinds.marked(example.context), "options": self._in_order(example)}
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
         options = [
             (letter, text, reveal.marks.get(self.options(example)[number], ""))
             for number, letter, text in self._in_order(example)
         ]
-        return {"segments": marked(example.context), "options": options}
+        return {"segments": kinds.marked(example.context), "options": options}
 
     def _in_order(self, example: FrozenExample) -> list[tuple[int, str, str]]:
         """Number, letter and text of each, as this annotator sees them."""

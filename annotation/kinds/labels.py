@@ -7,17 +7,7 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import (
-    EMPTY,
-    Answer,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Form,
-    Reveal,
-    Texts,
-)
+from annotation import kinds
 from annotation.kinds.choice import Choice, are_numbers, best_label, every_label, letter_of
 from annotation.kinds.replies import read_labels
 from annotation.models import Judgement
@@ -39,21 +29,21 @@ class Labels(Choice):
     in_words = "every label that fits is chosen, or none"
     takes_sets = True
     floors = (
-        EMPTY,
-        Floor("best_label", "the best single label everywhere", best_label),
-        Floor("every_label", "every label at once", every_label),
+        kinds.EMPTY,
+        kinds.Floor("best_label", "the best single label everywhere", best_label),
+        kinds.Floor("every_label", "every label at once", every_label),
     )
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         """Pieces of a text are lists, too: the task's file names this kind."""
         return False
 
-    def problem_of_row(self, row: FileRow) -> str:
+    def problem_of_row(self, row: kinds.FileRow) -> str:
         known = {str(number) for number in range(len(row.options))}
         is_known = not known or {text for texts in row.gold_texts for text in texts} <= known
         return "" if is_known else "“answer” must name options of its row"
 
-    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         return ""
 
     def most_texts(self, max_spans: int | None) -> int | None:
@@ -62,7 +52,7 @@ class Labels(Choice):
     def most_pieces(self, context: Sequence[str], max_spans: int | None) -> int:
         return MOST_LABELS
 
-    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         options = self.options(example)
         texts = tuple(text for number, text in enumerate(options) if form.get(_field(number)))
         is_none = form.get("none") == "1"
@@ -70,9 +60,11 @@ class Labels(Choice):
             raise BadInput(_("You chose “None of these” and other answers. Keep one of the two."))
         if not texts and not is_none:
             raise BadInput(self.missing)
-        return Answer(texts=texts)
+        return kinds.Answer(texts=texts)
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
         shown = super().revealed(example, judgement, reveal)
         told = (
             (mark, [(letter, text) for letter, text, its in shown["options"] if its == mark])
@@ -85,11 +77,11 @@ class Labels(Choice):
             "none": none.get((reveal.nothing_to_find, reveal.found_nothing), ""),
         }
 
-    def as_text(self, answer: Texts) -> str:
+    def as_text(self, answer: kinds.Texts) -> str:
         """A JSON list, as an import reads free text."""
         return json.dumps(list(answer), ensure_ascii=False)
 
-    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
+    def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         if not lettered:
             return self.as_text(answer)
         return ", ".join(letter_of(number) for number in answer) or "none"
@@ -106,7 +98,7 @@ class Labels(Choice):
         )
 
     def from_prompted(
-        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
     ) -> list[str]:
         numbers = read_labels(text, options, lettered=are_numbers(labels))
         # What names no option is one wrong answer; without any it would be “none of these”.
@@ -115,16 +107,18 @@ class Labels(Choice):
     def cut_in_words(self, separator: str) -> str:
         return "all options that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+    def right_form(
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
+    ) -> kinds.Form:
         return self._form(gold, example)
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
-    ) -> Form:
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
+    ) -> kinds.Form:
         """One label too many, or one missed."""
         return self._form({*gold} ^ {chance.choice(self.options(example))}, example)
 
-    def _form(self, answer: Collection[str], example: Asked) -> Form:
+    def _form(self, answer: Collection[str], example: kinds.Asked) -> kinds.Form:
         numbers = [n for n, option in enumerate(self.options(example)) if option in answer]
         return {_field(number): "1" for number in numbers} or {"none": "1"}
 

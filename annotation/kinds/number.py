@@ -6,19 +6,7 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import (
-    EMPTY,
-    Answer,
-    AnswerKind,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Form,
-    Reveal,
-    Texts,
-    marked,
-)
+from annotation import kinds
 from annotation.kinds.replies import read_number_of
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
@@ -27,7 +15,7 @@ from scoring.core import s1 as core
 from scoring.core.normalisation import LONGEST_NUMBER, number, read_number
 
 
-class Number(AnswerKind):
+class Number(kinds.AnswerKind):
     name = "number"
     takes_markup = True
     template = "annotation/kinds/number.html"
@@ -37,8 +25,8 @@ class Number(AnswerKind):
     task = gettext_lazy("You read short texts and answer each with a number.")
     in_words = "a number is typed"
     floors = (
-        EMPTY,
-        Floor(
+        kinds.EMPTY,
+        kinds.Floor(
             "best_number",
             "the best single number everywhere",
             lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
@@ -47,28 +35,28 @@ class Number(AnswerKind):
     normalisations = ("number",)
     takes_tolerance = True
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         """A year or a count may be a label or a piece of the text: the task file names this
         kind, or the mark before the gold does."""
         return False
 
-    def problem_of_row(self, row: FileRow) -> str:
+    def problem_of_row(self, row: kinds.FileRow) -> str:
         for texts in row.gold_texts:
             if problem := self.problem_of_alternative(texts, None):
                 return f"“answer” must be a number, but {problem}"
         return ""
 
-    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         if len(texts) != 1:
             return f"an alternative is one number, and this one holds {len(texts)}"
         if read_number(texts[0]) is None:
             return f"“{texts[0][:LONGEST_NUMBER]}” is none, or can be read as two"
         return ""
 
-    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
         return set(texts)
 
-    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         text = form.get("number", "").strip()
         if not text:
             raise BadInput(self.missing)
@@ -77,14 +65,16 @@ class Number(AnswerKind):
                 _("“%(text)s” cannot be read as one number. Write it like 1250, -3.5 or 2/3.")
                 % {"text": text[:LONGEST_NUMBER]}
             )
-        return Answer(texts=(text,))
+        return kinds.Answer(texts=(text,))
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
         own, expected = (
             [number(text) for text in texts] for texts in (reveal.own, reveal.expected)
         )
         return {
-            "segments": marked(example.context),
+            "segments": kinds.marked(example.context),
             # Where a tolerance lets another number pass.
             "tells_gold": own != expected,
         }
@@ -93,7 +83,7 @@ class Number(AnswerKind):
         return "Answer with a number and nothing else."
 
     def from_prompted(
-        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
     ) -> list[str]:
         answer = read_number_of(text)
         return [answer] if answer else []
@@ -101,12 +91,14 @@ class Number(AnswerKind):
     def cut_in_words(self, separator: str) -> str:
         return "the number that it gives as the answer; else the whole text, which is wrong"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+    def right_form(
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
+    ) -> kinds.Form:
         return {"number": gold[0]}
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
-    ) -> Form:
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
+    ) -> kinds.Form:
         right = read_number(gold[0]) or 0
         return {"number": str(int(right) + (1 + chance.randrange(9)) * (1 + abs(int(right))))}
 

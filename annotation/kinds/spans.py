@@ -10,19 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import (
-    Answer,
-    AnswerKind,
-    Asked,
-    Context,
-    FileRow,
-    Form,
-    Range,
-    Reveal,
-    Texts,
-    marked,
-    occurrences,
-)
+from annotation import kinds
 from annotation.kinds.choice import are_labels
 from annotation.kinds.replies import read_pieces
 from annotation.models import Judgement
@@ -31,7 +19,7 @@ from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core.spans import check_spans, joined_characters, tokens_of
 
 
-class Spans(AnswerKind):
+class Spans(kinds.AnswerKind):
     name = "spans"
     template = "annotation/kinds/spans.html"
     styles = ("annotation/kinds/spans.css",)
@@ -43,16 +31,16 @@ class Spans(AnswerKind):
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         is_choice = any(row.candidates or row.options for row in rows)
         return not is_choice and not are_labels(rows)
 
-    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         if max_spans is None or len(texts) <= max_spans:
             return ""
         return f"an alternative holds at most {max_spans} in this task"
 
-    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
         return {text for text in texts if any(text in segment for segment in asked.context)}
 
     def most_texts(self, max_spans: int | None) -> int | None:
@@ -62,11 +50,11 @@ class Spans(AnswerKind):
         """Pieces do not overlap, so there are no more of them than words and signs."""
         return max_spans or sum(len(tokens_of(segment)) for segment in context)
 
-    def shown(self, example: FrozenExample) -> Context:
-        pairs = zip(marked(example.context), example.context, strict=True)
+    def shown(self, example: FrozenExample) -> kinds.Context:
+        pairs = zip(kinds.marked(example.context), example.context, strict=True)
         return {"segments": [(segment, *boundaries(text)) for segment, text in pairs]}
 
-    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         none = form.get("none") == "1"
         typed = _find_typed(form.get("typed", ""), example.context)
         spans = [*_selected(form.get("spans", "")), *typed]
@@ -85,23 +73,25 @@ class Spans(AnswerKind):
             raise BadInput(_("Choose at most %(count)d phrase.") % {"count": most})
         positions: list[Any] = spans
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
-        return Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
+        return kinds.Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
         context, marks = example.context, reveal.marks
         texts = _in_order(context, judgement.spans, marks)
         ranges = list(_compared(context, judgement.spans, marks))
         near = _near(context, ranges)
         told = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
         return {
-            "segments": marked(context, ranges),
+            "segments": kinds.marked(context, ranges),
             "texts": texts,
             "near": near.items(),
             "told": told,
             "is_cut": any(more for _mark, _texts, more in told),
         }
 
-    def as_text(self, answer: Texts) -> str:
+    def as_text(self, answer: kinds.Texts) -> str:
         """A JSON list, as an import reads free text."""
         return json.dumps(list(answer), ensure_ascii=False)
 
@@ -115,7 +105,7 @@ class Spans(AnswerKind):
         )
 
     def from_prompted(
-        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
     ) -> list[str]:
         """A JSON list of strings, as in the demonstrations, or one piece per line."""
         return read_pieces(text, separator)
@@ -124,12 +114,14 @@ class Spans(AnswerKind):
         cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+    def right_form(
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
+    ) -> kinds.Form:
         return _form(_first_occurrences(example, gold), content)
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
-    ) -> Form:
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
+    ) -> kinds.Form:
         slips = [_with_an_extra_word]
         if gold:
             slips.append(_with_a_piece_missed)
@@ -206,36 +198,36 @@ def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]
 
     def place(text: str) -> tuple[int, int, int]:
         nowhere = (len(context), 0, 0)
-        return selected.get(text) or next(iter(occurrences(context, text)), nowhere)
+        return selected.get(text) or next(iter(kinds.occurrences(context, text)), nowhere)
 
     return sorted(marks.items(), key=lambda compared: place(compared[0]))
 
 
 def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
     """By mark what was missed, extra or right, as far as the bar names it, and how many more."""
-    marked = {
-        mark: [text for text, its_mark in compared if its_mark == mark]
+    by_mark = (
+        (mark, [text for text, its_mark in compared if its_mark == mark])
         for mark in ("missed", "extra", "right")
-    }
+    )
     return [
         (mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD))
-        for mark, texts in marked.items()
+        for mark, texts in by_mark
         if texts
     ]
 
 
 def _compared(
     context: Sequence[str], spans: Positions, marks: Mapping[str, str]
-) -> Iterator[Range]:
+) -> Iterator[kinds.Range]:
     """A text of the answer counts once, wherever it occurs: only the piece selected is marked."""
     for segment, start, end in spans:
         yield (segment, start, end, marks[context[segment][start:end]])
     for text in (text for text, mark in marks.items() if mark == "missed"):
-        for segment, start, end in occurrences(context, text):
+        for segment, start, end in kinds.occurrences(context, text):
             yield (segment, start, end, "missed")
 
 
-def _near(context: Sequence[str], ranges: Sequence[Range]) -> dict[str, str]:
+def _near(context: Sequence[str], ranges: Sequence[kinds.Range]) -> dict[str, str]:
     """By each text of the answer that only its ends keep from a text of the gold, that text."""
     return {
         context[segment][a:b]: context[segment][c:d]
@@ -268,7 +260,7 @@ def _with_an_extra_word(example: FrozenExample, gold: list[str], chance: Random)
     return positions
 
 
-def _form(positions: Positions, content: TaskContent) -> Form:
+def _form(positions: Positions, content: TaskContent) -> kinds.Form:
     """As many pieces as the task allows: if there are too many, the last ones."""
     kept = positions if content.max_spans is None else positions[-content.max_spans :]
     return {"spans": json.dumps(kept), "none": "" if positions else "1"}

@@ -11,19 +11,7 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import (
-    EMPTY,
-    Answer,
-    AnswerKind,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Form,
-    Reveal,
-    Texts,
-    marked,
-)
+from annotation import kinds
 from annotation.kinds.replies import is_nothing, is_too_long, own_part, said, without_lead_in
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
@@ -42,7 +30,7 @@ NONE = "none"
 MOST_WRONG_WORDS = 3
 
 
-class Text(AnswerKind):
+class Text(kinds.AnswerKind):
     name = "text"
     takes_markup = True
     template = "annotation/kinds/text.html"
@@ -52,8 +40,8 @@ class Text(AnswerKind):
     task = gettext_lazy("You read short texts and type a short answer about each.")
     in_words = "a short text is typed, or none"
     floors = (
-        EMPTY,
-        Floor(
+        kinds.EMPTY,
+        kinds.Floor(
             "best_text",
             "the best single text everywhere",
             lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
@@ -61,25 +49,25 @@ class Text(AnswerKind):
     )
     normalisations = (NONE_TAKEN, "squad")
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
+    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         """Nothing in a row tells a typed text from a selected one: the task file names this
         kind."""
         return False
 
-    def problem_of_row(self, row: FileRow) -> str:
+    def problem_of_row(self, row: kinds.FileRow) -> str:
         if any(len(texts) > 1 for texts in row.gold_texts):
             return "“answer” must be one text, or objects with one text each, or empty"
         if any(len(text) > LONGEST for texts in row.gold_texts for text in texts):
             return f"“answer” must have at most {LONGEST} characters, as those who type it may"
         return ""
 
-    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         return "" if len(texts) <= 1 else "an alternative is one text, or none"
 
-    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
         return {text for text in texts if len(text) <= LONGEST}
 
-    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
+    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         text, none = form.get("text", "").strip(), form.get("none") == "1"
         if text and none:
             raise BadInput(
@@ -94,35 +82,39 @@ class Text(AnswerKind):
             )
         if not is_text(text):
             raise BadInput(_("Your answer holds a character that cannot be stored. Type it again."))
-        return Answer(texts=(text,) if text else ())
+        return kinds.Answer(texts=(text,) if text else ())
 
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+    def revealed(
+        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
+    ) -> kinds.Context:
         return {
-            "segments": marked(example.context),
+            "segments": kinds.marked(example.context),
             # Where the answer is also right in other words.
             "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
         }
 
-    def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:
+    def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         return self.as_text(answer) or NONE
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return f"Answer with a short text and nothing else; with {NONE} if there is no answer."
 
     def from_prompted(
-        self, text: str, options: Texts, separator: str = "", labels: Texts = ()
+        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
     ) -> list[str]:
         if is_too_long(text):
             return [text]
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
+    def right_form(
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
+    ) -> kinds.Form:
         return _form(gold[0] if gold else "")
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
-    ) -> Form:
+        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
+    ) -> kinds.Form:
         """Some words of the context that are not the gold's, or nothing if there are none."""
         segment = chance.choice(example.context)
         words = [token for token in tokens_of(segment) if not token.is_punctuation]
@@ -135,11 +127,11 @@ class Text(AnswerKind):
         return _form("")
 
 
-def _compared(texts: Texts, content: TaskContent) -> list[str]:
+def _compared(texts: kinds.Texts, content: TaskContent) -> list[str]:
     return list(filter(None, normalised(texts, content.normalisation)))
 
 
-def _form(text: str) -> Form:
+def _form(text: str) -> kinds.Form:
     return {"text": text, "none": "" if text else "1"}
 
 

@@ -16,14 +16,7 @@ from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
 from annotation.models.errors import BadInput, Refusal
-from scoring.asking.asked_runs import (
-    AskedRun,
-    Line,
-    ModelSettings,
-    Prompts,
-    content_of,
-    without_secrets,
-)
+from scoring.asking import asked_runs
 from scoring.models import Reply
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun
@@ -59,9 +52,9 @@ class Tally:
     trouble: str = ""
     runs: list[ImportedRun] = field(default_factory=list)
     # With prompts that got no answer.
-    unfinished: list[AskedRun] = field(default_factory=list)
+    unfinished: list[asked_runs.AskedRun] = field(default_factory=list)
 
-    def in_words(self, settings: ModelSettings) -> str:
+    def in_words(self, settings: asked_runs.ModelSettings) -> str:
         cost = settings.cost(self.read, self.written)
         tokens = f"{self.read:,} tokens read, {self.written:,} written"
         parts = [
@@ -77,7 +70,7 @@ class Tally:
 Tell = Callable[[Tally, str], None]
 
 
-def connect(settings: ModelSettings) -> "InspectClient":
+def connect(settings: asked_runs.ModelSettings) -> "InspectClient":
     """Raises BadInput where Inspect is not installed, or cannot reach the model."""
     settings.check()
     try:
@@ -91,8 +84,8 @@ def connect(settings: ModelSettings) -> "InspectClient":
 
 
 def ask_model(
-    prompts: Prompts,
-    settings: ModelSettings,
+    prompts: asked_runs.Prompts,
+    settings: asked_runs.ModelSettings,
     *,
     owner: User | None = None,
     limit: int | None = None,
@@ -111,16 +104,16 @@ def ask_model(
 
 class _Asking:
     def __init__(
-        self, settings: ModelSettings, tell: Tell, client: "InspectClient", tally: Tally
+        self, settings: asked_runs.ModelSettings, tell: Tell, client: "InspectClient", tally: Tally
     ) -> None:
         self.settings, self.tell, self.client, self.tally = settings, tell, client, tally
         # What has been asked and not yet answered, by example; of one run at a time.
         self.under_way: dict[Future[Reply], int] = {}
         self.failed_in_a_row = 0
 
-    def run(self, prompts: Prompts, owner: User | None, limit: int | None) -> None:
+    def run(self, prompts: asked_runs.Prompts, owner: User | None, limit: int | None) -> None:
         for prompt_set, lines in prompts.sets():
-            asked = AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
+            asked = asked_runs.AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
             asked.open()
             self.tally.done += len(lines[:limit]) - len(asked.missing)
             try:
@@ -132,7 +125,7 @@ class _Asking:
                 raise
             self._end(asked)
 
-    def _ask(self, asked: AskedRun) -> None:
+    def _ask(self, asked: asked_runs.AskedRun) -> None:
         self.tell(self.tally, asked.in_words)
         questions = iter(list(asked.missing.items()))
         while self._fill(questions):
@@ -148,14 +141,14 @@ class _Asking:
             self.tell(self.tally, asked.in_words)
         self.tally.trouble = ""
 
-    def _fill(self, questions: Iterator[tuple[int, Line]]) -> bool:
+    def _fill(self, questions: Iterator[tuple[int, asked_runs.Line]]) -> bool:
         """Whether anything is under way."""
         free = self.settings.connections - len(self.under_way)
         for example, line in islice(questions, free):
             self.under_way[self.client.ask(line)] = example
         return bool(self.under_way)
 
-    def _take(self, asked: AskedRun, done: Iterable["Future[Reply]"]) -> None:
+    def _take(self, asked: asked_runs.AskedRun, done: Iterable["Future[Reply]"]) -> None:
         replies: dict[int, Reply] = {}
         for future in done:
             example = self.under_way.pop(future)
@@ -164,7 +157,7 @@ class _Asking:
                 continue
             error = None if future.cancelled() else future.exception()
             why = "stopped" if error is None else f"{type(error).__name__}: {error}"
-            self.tally.failures[without_secrets(why)] += 1
+            self.tally.failures[asked_runs.without_secrets(why)] += 1
             self.failed_in_a_row += 1
         if replies:
             asked.take(replies)
@@ -175,7 +168,7 @@ class _Asking:
             self.tally.read += reply.input_tokens or 0
             self.tally.written += reply.output_tokens or 0
 
-    def _end(self, asked: AskedRun) -> None:
+    def _end(self, asked: asked_runs.AskedRun) -> None:
         if asked.missing:
             self.tally.unfinished.append(asked)
         elif asked.run.is_complete:
@@ -190,18 +183,18 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def estimate(
-    prompts: Prompts,
-    settings: ModelSettings,
+    prompts: asked_runs.Prompts,
+    settings: asked_runs.ModelSettings,
     *,
     owner: User | None = None,
     limit: int | None = None,
-) -> tuple[list[str], dict[str, Line]]:
+) -> tuple[list[str], dict[str, asked_runs.Line]]:
     """In sentences, and the first prompt of each task. Asks nobody and stores nothing."""
     settings.check()
     runs, count, characters = 0, 0, list[int]()
-    first: dict[str, Line] = {}
+    first: dict[str, asked_runs.Line] = {}
     for prompt_set, lines in prompts.sets():
-        asked = AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
+        asked = asked_runs.AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
         runs, count = runs + 1, count + len(lines[:limit])
         for line in lines[:1]:
             first.setdefault(line["task"], line)
@@ -223,8 +216,8 @@ def estimate(
     return sentences, first
 
 
-def as_text(line: Line) -> str:
-    content = content_of(line)
+def as_text(line: asked_runs.Line) -> str:
+    content = asked_runs.content_of(line)
     if isinstance(content, str):
         return content
     return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in content)

@@ -153,11 +153,7 @@ def _check_classes(classes: dict[str, list[str]], rules: EpisodeRules) -> None:
 
 
 def _episode(
-    number: int,
-    zero_shot: bool,
-    classes: dict[str, list[str]],
-    rules: EpisodeRules,
-    draws: Draws,
+    number: int, zero_shot: bool, classes: dict[str, list[str]], rules: EpisodeRules, draws: Draws
 ) -> Episode:
     way = len(classes)
     if rules.classes_transfer:

@@ -12,13 +12,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from scoring.core.intervals import (
-    EXPLORATORY_BELOW,
-    check_estimand,
-    check_level,
-    new_items_limits,
-    these_items_limits,
-)
+from scoring.core import intervals
 from scoring.core.power import (
     Chances,
     Contrast,
@@ -150,7 +144,7 @@ class PeopleDesign:
     @property
     def has_too_few(self) -> bool:
         """People, for any claim of a difference."""
-        return self.annotators < EXPLORATORY_BELOW
+        return self.annotators < intervals.EXPLORATORY_BELOW
 
 
 @dataclass(frozen=True)
@@ -262,9 +256,9 @@ def _simulated_cells(
     truth: Floats | float = model.mean
     if aim.estimand == "these_items":
         truth = model.item_means(items[:, 0].astype(float)).mean(axis=1)
-        low, high = these_items_limits(y, aim.level)
+        low, high = intervals.these_items_limits(y, aim.level)
     else:
-        low, high = new_items_limits(y, aim.level)
+        low, high = intervals.new_items_limits(y, aim.level)
     return np.array([(low <= truth) & (truth <= high), high - low])
 
 
@@ -363,5 +357,5 @@ def check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None
             raise ValueError(f"{name} is {value}; it must be above 0.")
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; it cannot be negative.")
-    check_estimand(aim.estimand)
-    check_level(aim.level)
+    intervals.check_estimand(aim.estimand)
+    intervals.check_level(aim.level)

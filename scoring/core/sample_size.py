@@ -16,18 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from scoring.core import people_designs
 from scoring.core.bootstrap import resample_counts
 from scoring.core.intervals import check_level
-from scoring.core.people_designs import (
-    Aim,
-    Costs,
-    PeopleDesign,
-    affordable,
-    check_plan,
-    formula_design,
-    parts_design,
-    reaching,
-)
 from scoring.core.variance import Components, Floats
 
 EPISODE_SD = 0.05
@@ -129,7 +120,7 @@ def plan_people(
     level: float = 0.95,
     seed: int = 0,
     viewers: int | None = None,
-) -> tuple[PeopleDesign, ...]:
+) -> tuple[people_designs.PeopleDesign, ...]:
     """For each number of annotators the most items that the budget allows, narrowest first.
 
     budget and the hourly rate are in one currency, times in seconds; fee is the platform's share on
@@ -144,33 +135,35 @@ def plan_people(
     are then those of one person, `seen` those of all. Raises ValueError on values outside their
     range, and for a coverage of parts.
     """
-    costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee)
+    costs = people_designs.Costs(rate, onboarding_s, shots, train_s, item_s, fee)
     parts = Components(annotator_var, item_var, residual_var)
-    aim = Aim(estimand, max_items, level)
-    check_plan(budget, costs, parts, aim)
-    sizes = affordable(budget, costs, max_items, min_annotators, min(min_items, max_items))
+    aim = people_designs.Aim(estimand, max_items, level)
+    people_designs.check_plan(budget, costs, parts, aim)
+    sizes = people_designs.affordable(
+        budget, costs, max_items, min_annotators, min(min_items, max_items)
+    )
     if viewers is not None:
         return _in_parts(sizes, viewers, costs, parts, aim, min_coverage)
-    designs = [formula_design(n, m, costs, parts, aim) for n, m in sizes]
+    designs = [people_designs.formula_design(n, m, costs, parts, aim) for n, m in sizes]
     if min_coverage is not None:
-        designs = list(reaching(min_coverage, designs, parts, aim, seed))
+        designs = list(people_designs.reaching(min_coverage, designs, parts, aim, seed))
     return tuple(sorted(designs, key=lambda design: design.width))
 
 
 def _in_parts(
     sizes: Iterator[tuple[int, int]],
     viewers: int,
-    costs: Costs,
+    costs: people_designs.Costs,
     parts: Components,
-    aim: Aim,
+    aim: people_designs.Aim,
     min_coverage: float | None,
-) -> tuple[PeopleDesign, ...]:
+) -> tuple[people_designs.PeopleDesign, ...]:
     """Nobody gets more items than the test set needs."""
     if min_coverage is not None:
         raise ValueError("The coverage of parts is not simulated: leave min_coverage out.")
     enough = ((n, min(items, -(-aim.max_items * viewers // n))) for n, items in sizes)
     designs = [
-        parts_design(n, items, viewers, costs, parts, aim)
+        people_designs.parts_design(n, items, viewers, costs, parts, aim)
         for n, items in enough
         for seen in [min(aim.max_items, n * items // viewers)]
         if viewers <= n < seen * (viewers - 1) and seen >= LEAST_PARTED

@@ -250,12 +250,7 @@ def _covers(lines: Sequence[Sequence[Row]], has_interval: Sequence[bool]) -> boo
 
 
 def _system(
-    panel: Axes,
-    name: str,
-    line: Sequence[Row],
-    aside: float,
-    look: tuple[str, str],
-    size: Size,
+    panel: Axes, name: str, line: Sequence[Row], aside: float, look: tuple[str, str], size: Size
 ) -> None:
     colour, marker = look
     told = [row for row in line if row.ci_low is not None and row.ci_high is not None]

@@ -12,14 +12,7 @@ from hashlib import sha1
 
 from django.utils.text import slugify
 
-from annotation.benchmarks.formats.content import (
-    LONGEST_ID,
-    ReadExample,
-    ReadSet,
-    Record,
-    episode_sets,
-    records_of,
-)
+from annotation.benchmarks.formats import content
 from annotation.benchmarks.formats.labelled import labelled_example
 from annotation.models import Role, Transfer
 from annotation.models.errors import BadInput
@@ -87,7 +80,7 @@ class FlexChallenge:
         # Over the questions, as the toolkit takes it.
         digest = sha1()
         asked: set[str] = set()
-        for record in records_of(challenge, file):
+        for record in content.records_of(challenge, file):
             rows = self._rows_of(record)
             is_train = record.field("is_train")
             if not isinstance(is_train, bool):
@@ -123,7 +116,7 @@ class FlexChallenge:
     def datasets(self) -> list[str]:
         return list(dict.fromkeys(rows.dataset for _, rows in sorted(self._rows.items())))
 
-    def sets(self, dataset: str) -> list[ReadSet]:
+    def sets(self, dataset: str) -> list[content.ReadSet]:
         """Of the episodes of one data set, in the order of the challenge."""
         copies = _Copies()
         of_dataset = [
@@ -135,7 +128,7 @@ class FlexChallenge:
             for read_set in self._episode(number, task_id, rows, copies)
         ]
 
-    def _rows_of(self, record: Record) -> _Rows:
+    def _rows_of(self, record: content.Record) -> _Rows:
         task_id = record.field("task_id")
         if type(task_id) is not int or task_id < 0:
             record.refuse("“task_id” must be a whole number from 0.")
@@ -149,14 +142,14 @@ class FlexChallenge:
             record.refuse(f"the rows of the episode {task_id} differ in their dataset or labels.")
         return rows
 
-    def _row(self, record: Record, id_field: str, number: int, rows: _Rows) -> _Row:
+    def _row(self, record: content.Record, id_field: str, number: int, rows: _Rows) -> _Row:
         if number >= len(rows.labels):
             record.refuse(f"the class {number} is none of the episode's {len(rows.labels)}.")
         text = record.text("txt")
         if not text.strip():
             record.refuse("“txt” is empty: people can only work on texts.")
         text = self._texts.setdefault(text, text)
-        return _Row(record.line, record.text(id_field)[:LONGEST_ID], text, number)
+        return _Row(record.line, record.text(id_field)[: content.LONGEST_ID], text, number)
 
     def _check_whole(self, gold: Iterable[str], asked: set[str], answers_file: str) -> None:
         for task_id, rows in self._rows.items():
@@ -169,12 +162,14 @@ class FlexChallenge:
                     "give the answer key of the same challenge."
                 )
 
-    def _episode(self, number: int, task_id: int, rows: _Rows, copies: "_Copies") -> list[ReadSet]:
+    def _episode(
+        self, number: int, task_id: int, rows: _Rows, copies: "_Copies"
+    ) -> list[content.ReadSet]:
         """task_id is its number in the whole challenge."""
         roles = ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
         read = [self._example(row, role, rows) for role, of_role in roles for row in of_role]
         examples = list(copies.numbered(read))
-        return episode_sets(
+        return content.episode_sets(
             number=number,
             labels=rows.labels,
             training=examples[: len(rows.training)],
@@ -182,7 +177,7 @@ class FlexChallenge:
             file=f"{self.file}: task_id {task_id}",
         )
 
-    def _example(self, row: _Row, role: str, rows: _Rows) -> ReadExample:
+    def _example(self, row: _Row, role: str, rows: _Rows) -> content.ReadExample:
         # As published, spaces included: the released prompts have them too.
         sentences = row.text.split(BETWEEN_SENTENCES)
         return labelled_example(
@@ -201,7 +196,7 @@ class _Copies:
     def __init__(self) -> None:
         self._known: dict[str, list[tuple[str, int]]] = defaultdict(list)
 
-    def numbered(self, examples: Iterable[ReadExample]) -> Iterator[ReadExample]:
+    def numbered(self, examples: Iterable[content.ReadExample]) -> Iterator[content.ReadExample]:
         met: Counter[tuple[str, str]] = Counter()
         for example in examples:
             met[example.content_hash, example.label] += 1
@@ -219,7 +214,7 @@ def slug_of(dataset: str) -> str:
 
 def _read_answers(lines: Lines, file: str) -> dict[str, int]:
     classes: dict[str, int] = {}
-    for record in records_of(lines, file):
+    for record in content.records_of(lines, file):
         question = record.text("question_id")
         if question in classes:
             record.refuse(f"the question “{question}” has been answered already.")
@@ -229,7 +224,7 @@ def _read_answers(lines: Lines, file: str) -> dict[str, int]:
     return classes
 
 
-def _labels(record: Record) -> tuple[str, ...]:
+def _labels(record: content.Record) -> tuple[str, ...]:
     named = record.field("text_labels")
     given = named if isinstance(named, dict) else {}
     keys, values = given.get("keys"), given.get("values")
@@ -247,7 +242,7 @@ def _labels(record: Record) -> tuple[str, ...]:
     return labels
 
 
-def _class_number(record: Record) -> int:
+def _class_number(record: content.Record) -> int:
     value = record.field("label")
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)

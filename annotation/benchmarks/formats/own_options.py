@@ -4,12 +4,7 @@ by its index from 0, its letter or its text. The gold of such an example is its 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.benchmarks.formats.content import (
-    Alternatives,
-    ReadExample,
-    Record,
-    json_type,
-)
+from annotation.benchmarks.formats.content import Alternatives, ReadExample, Record, json_type
 from annotation.kinds.choice import FEWEST, MOST, letter_of
 from annotation.models.errors import BadInput
 

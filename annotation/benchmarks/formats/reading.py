@@ -8,14 +8,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.benchmarks.archives import Files, read_file
-from annotation.benchmarks.formats import own_options, samples
-from annotation.benchmarks.formats.content import (
-    ReadExample,
-    ReadSet,
-    ReadTask,
-    Record,
-    read_records,
-)
+from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
@@ -34,7 +27,7 @@ MOST_SHOTS = 64
 PART = "labelled part"
 
 Progress = Callable[[int, int, str], None]
-ReadRecords = Callable[[str], Iterable[Record]]
+ReadRecords = Callable[[str], Iterable[content.Record]]
 
 
 def read_benchmark(
@@ -45,7 +38,7 @@ def read_benchmark(
     encoding: str = "",
     draw: Draw | None = None,
     columns: Mapping[str, Any] | None = None,
-) -> tuple[list[ReadTask], list[str]]:
+) -> tuple[list[content.ReadTask], list[str]]:
     """Every task of a folder, an archive or a file, or `only` these slugs, and the names of files
     that were not read. columns: as a task's file names them, for tables without one. Raises
     BadInput."""
@@ -65,22 +58,18 @@ def read_benchmark(
 
 
 def read_task(
-    task: TaskFiles,
-    files: Files,
-    encoding: str,
-    draw: Draw | None,
-    columns: Mapping[str, Any],
-) -> ReadTask:
+    task: TaskFiles, files: Files, encoding: str, draw: Draw | None, columns: Mapping[str, Any]
+) -> content.ReadTask:
     own = read_task_file(files.read(task.own), task.own) if task.own else {}
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     tables = TableReader(own.pop("columns", columns), as_set=as_set)
     reader = RowReader(files, as_set=as_set)
     source = draw.source if draw else None
 
-    def records(file: str) -> Iterable[Record]:
+    def records(file: str) -> Iterable[content.Record]:
         data = read_file(source) if source and file == str(source) else files.read(file)
         data = as_utf8(data, file, encoding)
-        return tables.read(data, file) if task.is_table else read_records(data, file)
+        return tables.read(data, file) if task.is_table else content.read_records(data, file)
 
     sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
     sets = _settled(sets, own.pop("answer_by", ""), as_set=as_set)
@@ -110,7 +99,7 @@ def read_task(
         reader.notes["columns"], reader.notes["unused_columns"] = tables.found, tables.unused
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
-    return ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
+    return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
 
 
 def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:
@@ -120,8 +109,8 @@ def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:
     return [*named, *(one for one in task.sets if not one.is_part)]
 
 
-def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> ReadSet:
-    rows: dict[str, ReadExample] = {}
+def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
+    rows: dict[str, content.ReadExample] = {}
     for file in of.files:
         for record in records(file):
             row = reader.read(record, of.role)
@@ -131,7 +120,7 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> ReadSet:
     examples = list(rows.values())
     if of.shots is not None:
         _check_size(examples, of.shots)
-    named = partial(ReadSet, role=of.role, file=of.files[0], examples=examples)
+    named = partial(content.ReadSet, role=of.role, file=of.files[0], examples=examples)
     if of.role == Role.TEST:
         return named("test")
     if of.shots is None and (of.is_part or len(examples) > MOST_SHOTS):
@@ -140,7 +129,9 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> ReadSet:
     return named(f"train-{shots}-{split}", shots=shots, split=split)
 
 
-def _settled(sets: Sequence[ReadSet], answer_by: str, *, as_set: bool) -> list[ReadSet]:
+def _settled(
+    sets: Sequence[content.ReadSet], answer_by: str, *, as_set: bool
+) -> list[content.ReadSet]:
     """What all rows of the task tell together: which options their answers name, and where their
     entities end."""
     rows = [row for read_set in sets for row in read_set.examples]
@@ -151,8 +142,8 @@ def _settled(sets: Sequence[ReadSet], answer_by: str, *, as_set: bool) -> list[R
 
 
 def _without_parts(
-    sets: Sequence[ReadSet], draw: Draw | None, notes: dict[str, list[str]]
-) -> list[ReadSet]:
+    sets: Sequence[content.ReadSet], draw: Draw | None, notes: dict[str, list[str]]
+) -> list[content.ReadSet]:
     """With the sets that are drawn out of labelled parts instead."""
     parts = [one for one in sets if one.name == PART]
     sets = [one for one in sets if one.name != PART]
@@ -162,16 +153,16 @@ def _without_parts(
     return with_drawn(sets, parts, draw)
 
 
-def derive_kind(rows: Sequence[ReadExample]) -> str:
+def derive_kind(rows: Sequence[content.ReadExample]) -> str:
     return next(kind.name for kind in answer_kinds() if kind.fits(rows))
 
 
-def labels_of(rows: Iterable[ReadExample]) -> list[str]:
+def labels_of(rows: Iterable[content.ReadExample]) -> list[str]:
     """The labels that the gold names; the question's wording may name others."""
     return sorted({text for row in rows for spans in row.gold_texts for text in spans})
 
 
-def _check_size(rows: Sequence[ReadExample], shots: int) -> None:
+def _check_size(rows: Sequence[content.ReadExample], shots: int) -> None:
     """k rows, or k contexts (with every question asked of each)."""
     asked = Counter(row.question for row in rows)
     contexts = len({row.context for row in rows})
@@ -199,7 +190,7 @@ def _settle_normalisation(task: TaskFiles, own: Fields, kind: str) -> None:
 
 
 def _defaults(
-    task: TaskFiles, kind: str, rows: Sequence[ReadExample], lists_alternatives: bool
+    task: TaskFiles, kind: str, rows: Sequence[content.ReadExample], lists_alternatives: bool
 ) -> Fields:
     """The project's own words for a task that it knows, if this is the task they describe."""
     single = all(len(spans) <= 1 for row in rows for spans in row.alternatives)
@@ -228,8 +219,8 @@ def _settle_sample(
         defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
 
 
-def _note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]]) -> None:
-    first: dict[str, ReadExample] = {}
+def _note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, list[str]]) -> None:
+    first: dict[str, content.ReadExample] = {}
     for row in rows:
         same = first.setdefault(row.identity, row)
         own, other = ({frozenset(texts) for texts in one.gold_texts} for one in (row, same))
@@ -237,9 +228,9 @@ def _note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]
             notes["gold_differs"].append(f"{row.where}, against {same.where}")
 
 
-def _once_each(read_set: ReadSet, notes: dict[str, list[str]]) -> ReadSet:
+def _once_each(read_set: content.ReadSet, notes: dict[str, list[str]]) -> content.ReadSet:
     """A person answers an example once, so a set cannot hold it twice."""
-    first: dict[str, ReadExample] = {}
+    first: dict[str, content.ReadExample] = {}
     for row in read_set.examples:
         if first.setdefault(row.identity, row) is not row:
             notes["repeated_in_set"].append(f"{row.where}: {row.context[0]}")

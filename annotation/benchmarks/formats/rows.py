@@ -5,17 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from annotation.benchmarks.archives import Files
-from annotation.benchmarks.formats import images, own_options
-from annotation.benchmarks.formats.content import (
-    CANARY,
-    LONGEST_ID,
-    Alternatives,
-    Candidates,
-    ReadExample,
-    Record,
-    Span,
-    json_type,
-)
+from annotation.benchmarks.formats import content, images, own_options
 
 MOST_GROUPS, LONGEST_GROUP = 10, 100
 # Those of CLUES; is_impossible and plausible_answers say nothing that the answer does not.
@@ -35,10 +25,10 @@ class RowReader:
         # Whether an answer is a list of alternatives, not of the pieces of one.
         self.lists_alternatives = False
 
-    def read(self, record: Record, role: str) -> ReadExample:
+    def read(self, record: content.Record, role: str) -> content.ReadExample:
         self.canary = self.canary or record.canary
         unused = sorted(
-            name for name in record.fields.keys() - FIELDS if not CANARY.fullmatch(name)
+            name for name in record.fields.keys() - FIELDS if not content.CANARY.fullmatch(name)
         )
         record.check_unused(unused)
         noted = self.notes["unused_columns"]
@@ -47,7 +37,7 @@ class RowReader:
         if not all(segment.strip() for segment in context):
             self.notes["empty_context"].append(record.where)
         options = own_options.read_options(record)
-        return ReadExample(
+        return content.ReadExample(
             where=record.where,
             role=role,
             source_id=_read_id(record),
@@ -62,20 +52,22 @@ class RowReader:
         )
 
     def _read_answer(
-        self, record: Record, context: Sequence[str], options: Sequence[str]
-    ) -> Alternatives:
+        self, record: content.Record, context: Sequence[str], options: Sequence[str]
+    ) -> content.Alternatives:
         if options:
             named = own_options.read_answer(record, may_be_empty=self._as_set)
             return [[{"text": text}] for text in named]
         answer = record.field("answer")
         if not isinstance(answer, list):
-            record.refuse(f"“answer” must be a list, but it is {json_type(answer)}.")
+            record.refuse(f"“answer” must be a list, but it is {content.json_type(answer)}.")
         if any(isinstance(entry, dict) for entry in answer):
             self.lists_alternatives = True
             return _each_once([[self._read_entry(record, entry, context)] for entry in answer])
         return _each_once([[{"text": record.as_text(text, "each answer")} for text in answer]])
 
-    def _read_entry(self, record: Record, entry: object, context: Sequence[str]) -> Span:
+    def _read_entry(
+        self, record: content.Record, entry: object, context: Sequence[str]
+    ) -> content.Span:
         if not isinstance(entry, dict) or "text" not in entry:
             record.refuse(
                 "the entries of “answer” must all be strings, or all objects with a text."
@@ -92,7 +84,7 @@ class RowReader:
         return {"text": text, "segment": 0, "start": start}
 
 
-def _read_context(record: Record) -> tuple[str, ...]:
+def _read_context(record: content.Record) -> tuple[str, ...]:
     context = record.field("context")
     if isinstance(context, list) and context:
         return tuple(record.as_text(segment, "each part of “context”") for segment in context)
@@ -101,28 +93,28 @@ def _read_context(record: Record) -> tuple[str, ...]:
     return (record.text("context"),)
 
 
-def _read_id(record: Record) -> str:
+def _read_id(record: content.Record) -> str:
     value = record.field("id")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        record.refuse(f"“id” must be a string or a number, but it is {json_type(value)}.")
+        record.refuse(f"“id” must be a string or a number, but it is {content.json_type(value)}.")
     text = record.as_text(str(value), "“id”")
-    if not text or len(text) > LONGEST_ID:
-        record.refuse(f"“id” must have 1 to {LONGEST_ID} characters.")
+    if not text or len(text) > content.LONGEST_ID:
+        record.refuse(f"“id” must have 1 to {content.LONGEST_ID} characters.")
     return text
 
 
-def _read_candidates(record: Record, context: Sequence[str]) -> Candidates:
+def _read_candidates(record: content.Record, context: Sequence[str]) -> content.Candidates:
     entities = record.fields.get("entities")
     if entities is None:
         return ()
     if not isinstance(entities, list):
-        record.refuse(f"“entities” must be a list, but it is {json_type(entities)}.")
+        record.refuse(f"“entities” must be a list, but it is {content.json_type(entities)}.")
     if entities and len(context) > 1:
         record.refuse("“entities” need a context of one string, since they name no part of it.")
     return tuple(_read_entity(record, entity, context[0]) for entity in entities)
 
 
-def _read_entity(record: Record, entity: object, text: str) -> tuple[int, int, int]:
+def _read_entity(record: content.Record, entity: object, text: str) -> tuple[int, int, int]:
     ends = entity if isinstance(entity, dict) else {}
     start, end = ends.get("start"), ends.get("end")
     if type(start) is not int or type(end) is not int:
@@ -135,7 +127,7 @@ def _read_entity(record: Record, entity: object, text: str) -> tuple[int, int, i
     return (0, start, end)
 
 
-def with_exclusive_ends(rows: Sequence[ReadExample]) -> list[ReadExample]:
+def with_exclusive_ends(rows: Sequence[content.ReadExample]) -> list[content.ReadExample]:
     """CLUES's files have inclusive ends of entities; which they are is known by the gold, more of
     which is offered if they are read rightly."""
     longer = [
@@ -145,7 +137,7 @@ def with_exclusive_ends(rows: Sequence[ReadExample]) -> list[ReadExample]:
     return longer if _offered_gold(longer) > _offered_gold(rows) else list(rows)
 
 
-def _offered_gold(rows: Iterable[ReadExample]) -> int:
+def _offered_gold(rows: Iterable[content.ReadExample]) -> int:
     return sum(
         [row.context[0][start:end]] in row.gold_texts
         for row in rows
@@ -153,7 +145,7 @@ def _offered_gold(rows: Iterable[ReadExample]) -> int:
     )
 
 
-def _read_groups(record: Record) -> dict[str, str]:
+def _read_groups(record: content.Record) -> dict[str, str]:
     groups = record.fields.get("groups") or {}
     if not isinstance(groups, dict) or len(groups) > MOST_GROUPS:
         record.refuse(f"“groups” must be an object of at most {MOST_GROUPS} texts.")
@@ -164,12 +156,12 @@ def _read_groups(record: Record) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _each_once(alternatives: Alternatives) -> Alternatives:
+def _each_once(alternatives: content.Alternatives) -> content.Alternatives:
     """Each alternative once, each of its texts once, without empty texts; no alternatives make one
     empty one."""
-    kept: dict[frozenset[str], list[Span]] = {}
+    kept: dict[frozenset[str], list[content.Span]] = {}
     for spans in alternatives:
-        by_text: dict[str, Span] = {}
+        by_text: dict[str, content.Span] = {}
         for span in spans:
             by_text.setdefault(span["text"], span)
         by_text.pop("", None)
