@@ -7,6 +7,7 @@ Formulas: Krippendorff 2011 for alpha, Passonneau 2006 for the MASI distance.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -74,13 +75,8 @@ def alpha_interval(
     """Krippendorff's alpha with a percentile bootstrap over contexts (one label per item; without
     them each item is its own). The distance is a name in DISTANCES (`s1` is 1 − S1), or a function
     of the shared, first and second sizes. NaN where all answers are alike."""
-    answers = _Answers(units, contexts)
-    weights = answers.resample(resamples, generator(rng))
-    return _agreement(
-        _alpha(answers, distance, np.ones((1, len(answers.sizes)))),
-        _alpha(answers, distance, weights),
-        answers,
-    )
+    of = partial(_alpha, distance=distance)
+    return _interval(of, _Answers(units, contexts), resamples, generator(rng))
 
 
 def pairwise_s1_interval(
@@ -91,10 +87,7 @@ def pairwise_s1_interval(
     rng: np.random.Generator | None = None,
 ) -> Agreement:
     """The mean over items of the mean S1 of pairs, as `alpha_interval`; NaN without a pair."""
-    answers = _Answers(units, contexts)
-    weights = answers.resample(resamples, generator(rng))
-    point = _pairwise_s1(answers, np.ones((1, len(answers.sizes))))
-    return _agreement(point, _pairwise_s1(answers, weights), answers)
+    return _interval(_pairwise_s1, _Answers(units, contexts), resamples, generator(rng))
 
 
 class _Answers:
@@ -141,7 +134,7 @@ class _Answers:
         return resample_counts(contexts, contexts, resamples, rng)[:, self.context]
 
 
-def _alpha(answers: _Answers, distance: str | Distance, weights: Floats) -> Floats:
+def _alpha(answers: _Answers, weights: Floats, *, distance: str | Distance) -> Floats:
     """Alpha for each row of unit weights: 1 − observed / expected disagreement."""
     distances = answers.distances(distance)
     within_units = answers.disagreement(distances) / (answers.sizes - 1)
@@ -160,7 +153,14 @@ def _pairwise_s1(answers: _Answers, weights: Floats) -> Floats:
         return np.asarray((weights @ agreement) / weights.sum(axis=1))
 
 
-def _agreement(point: Floats, resampled: Floats, answers: _Answers) -> Agreement:
+def _interval(
+    of: Callable[[_Answers, Floats], Floats],
+    answers: _Answers,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Agreement:
+    units = len(answers.sizes)
+    resampled = of(answers, answers.resample(resamples, rng))
     low, high = percentile_limits(resampled, LEVEL)
-    undefined = int(np.isnan(resampled).sum())
-    return Agreement(float(point[0]), low, high, len(answers.sizes), undefined)
+    [point] = of(answers, np.ones((1, units))).tolist()
+    return Agreement(point, low, high, units, int(np.isnan(resampled).sum()))

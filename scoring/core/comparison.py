@@ -113,31 +113,16 @@ def paired_difference(
     if clusters is not None:
         h, s = _clustered(h, s, np.asarray(clusters), columns)
     m, has_gaps = h.shape[1], bool(np.isnan(h).any() or np.isnan(s).any())
-    means = [float(item_means(side).mean()) if m else np.nan for side in (h, s)]
+    ours, theirs = (float(item_means(side).mean()) if m else np.nan for side in (h, s))
     # Put into its range against rounding, so that its limits hold it exactly.
     difference = float(np.clip((item_means(h) - item_means(s)).mean(), -1, 1)) if m else np.nan
     why = _why_no_test(h, s, sides)
     se, df = (np.nan, np.nan) if why else _spread(h, s, sides)
     t, p, low, high = t_test(difference, se, df, level)
     left_out = int((~columns).sum())
-    return PairedDifference(
-        difference=difference,
-        se=se,
-        df=df,
-        t=t,
-        p=p,
-        low=low,
-        high=high,
-        people_mean=means[0],
-        system_mean=means[1],
-        n=n,
-        r=r,
-        m=m,
-        left_out=left_out,
-        above=above,
-        sides=sides,
-        notes=(*why, *_notes(left_out, has_gaps=has_gaps)),
-    )
+    notes = (*why, *_notes(left_out, has_gaps=has_gaps))
+    rest = (ours, theirs, n, r, m, left_out, above, sides, notes)
+    return PairedDifference(difference, se, df, t, p, low, high, *rest)
 
 
 def paired_without_each(

@@ -164,20 +164,10 @@ def _interval(
         half = t_quantile(df, level) * se
         low, high = around(mean, mean - half, mean + half)
         method = STUDENT
-    return CellInterval(
-        mean=mean,
-        sd=float(np.nanmean(y, axis=1).std(ddof=1)) if n > 1 else np.nan,
-        n=n,
-        m=m,
-        low=float(low),
-        high=float(high),
-        df=float(df),
-        se=float(se),
-        method=method,
-        estimand=estimand,
-        level=level,
-        notes=() if missing is None else (missing,),
-    )
+    sd = float(np.nanmean(y, axis=1).std(ddof=1)) if n > 1 else np.nan
+    figures = float(low), float(high), float(df), float(se)
+    notes = () if missing is None else (missing,)
+    return CellInterval(mean, sd, n, m, *figures, method, estimand, level, notes)
 
 
 def _why_none(y: Floats, estimand: str, *, has_gaps: bool) -> str | None:
@@ -320,14 +310,8 @@ def split_interval(
     labels = group_numbers(splits, len(y))
     units = _by_split(y, labels, shot_sets) if shot_sets != "these" else y
     split_var, annotator_var = _components(np.nanmean(y, axis=1), labels)
-    return SplitInterval(
-        cell=cell_interval(units, estimand=estimand, level=level),
-        shot_sets=shot_sets,
-        annotators=len(y),
-        splits=int(labels.max()) + 1,
-        split_var=split_var,
-        annotator_var=annotator_var,
-    )
+    cell, count = cell_interval(units, estimand=estimand, level=level), int(labels.max()) + 1
+    return SplitInterval(cell, shot_sets, len(y), count, split_var, annotator_var)
 
 
 def _by_split(y: Floats, labels: Groups, shot_sets: str) -> Floats:

@@ -115,7 +115,6 @@ MOST_SCORES = 200_000_000
 AT_ONCE = 12_500_000
 """Scores that are drawn together."""
 
-
 WIDTHS = (0.05, 0.8, 0.95)
 """Of simulated widths these quantiles are told: four of five studies get at most the second."""
 
@@ -298,7 +297,6 @@ def planned_cell(
 SIMULATED = 5
 """How many of the narrowest designs, and of the cheapest beside them, are simulated when a coverage
 is asked for."""
-
 
 NEARLY = 1.1
 """A design that is a tenth wider than the narrowest does as well."""

@@ -206,13 +206,8 @@ def power_of(
 
 def expected_squares(parts: Components, n: int, m: int) -> MeanSquares:
     """Of n × m scores with these components."""
-    return MeanSquares(
-        annotator=np.float64(m * parts.annotator + parts.residual),
-        item=np.float64(n * parts.item + parts.residual),
-        residual=np.float64(parts.residual),
-        n=n,
-        m=m,
-    )
+    e = np.float64(parts.residual)
+    return MeanSquares(m * parts.annotator + e, n * parts.item + e, e, n, m)
 
 
 def _difference_spread(

@@ -24,7 +24,6 @@ from scoring.core.variance import Components, Floats
 EPISODE_SD = 0.05
 """FLEX's assumption: how much a system's true accuracy varies over episodes."""
 
-
 PUBLISHED_HOURS = (24, 36, 48, 60, 72, 84)
 PUBLISHED_EPISODES = (5, *range(15, 151, 15))
 PUBLISHED_ACCURACIES = tuple(k / 100 for k in range(30, 96, 5))
@@ -71,10 +70,8 @@ def simulate_intervals(
     check_level(level)
     plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
     values = np.broadcast_arrays(*_checked_grid(accuracy, episodes, examples))
-    wanted = [
-        Configuration(int(e), int(n), float(a))
-        for a, e, n in zip(*map(np.ravel, values), strict=True)
-    ]
+    given = zip(*map(np.ravel, values), strict=True)
+    wanted = [Configuration(int(e), int(n), float(a)) for a, e, n in given]
     found = simulate_all({c for c in wanted if c.examples > 0}, plan, workers)
     nothing = np.full(5, np.nan)
     rows = np.array([found.get(configuration, nothing) for configuration in wanted])
@@ -139,9 +136,8 @@ def plan_people(
     parts = Components(annotator_var, item_var, residual_var)
     aim = people_designs.Aim(estimand, max_items, level)
     people_designs.check_plan(budget, costs, parts, aim)
-    sizes = people_designs.affordable(
-        budget, costs, max_items, min_annotators, min(min_items, max_items)
-    )
+    least = min(min_items, max_items)
+    sizes = people_designs.affordable(budget, costs, max_items, min_annotators, least)
     if viewers is not None:
         return _in_parts(sizes, viewers, costs, parts, aim, min_coverage)
     designs = [people_designs.formula_design(n, m, costs, parts, aim) for n, m in sizes]
@@ -174,10 +170,8 @@ def _in_parts(
 LEAST_PARTED = 20
 """Items that all people of a test set in parts meet together, at least."""
 
-
 SHARING = 40
 """Replicates that share one set of bootstrap weights; see `simulate_intervals`."""
-
 
 BLOCK = 5 * SHARING
 """Replicates that are simulated together: enough work for one call, little enough for the cache."""
@@ -218,9 +212,8 @@ def simulate_all(
     groups = [list(group) for _, group in groupby(ordered, key=lambda c: c.episodes)]
     blocks = range(-(-plan.replicates // BLOCK))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        parts = list(
-            pool.map(lambda work: _simulate_block(work[0], work[1], plan), product(groups, blocks))
-        )
+        work = product(groups, blocks)
+        parts = list(pool.map(lambda one: _simulate_block(one[0], one[1], plan), work))
     replicates: dict[Configuration, list[Floats]] = {c: [] for c in ordered}
     for part in parts:
         for configuration, rows in part.items():

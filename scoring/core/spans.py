@@ -160,22 +160,14 @@ def reachable(text: str, start: int, end: int, *, by_words: bool = False) -> boo
 def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
     """How many of (text, gold string, its start or None) two taps reach, at any occurrence, as it
     is scored by its text. One not in its text is counted apart, an empty one not at all."""
-    reached = by_words = spans = absent = 0
-    missed: list[str] = []
-    for text, gold, start in golds:
-        places = _occurrences(text, gold, start)
-        if not gold:
-            continue
-        if not places:
-            absent += 1
-            continue
-        spans += 1
-        by_words += any(reachable(text, *place, by_words=True) for place in places)
-        if any(reachable(text, *place) for place in places):
-            reached += 1
-        else:
-            missed.append(gold)
-    return Reach(reached, by_words, spans, absent, tuple(missed))
+    found = [(text, gold, _occurrences(text, gold, start)) for text, gold, start in golds if gold]
+    there = [(text, gold, places) for text, gold, places in found if places]
+    missed = [gold for text, gold, of in there if not any(reachable(text, *one) for one in of)]
+    by_words = sum(
+        any(reachable(text, *place, by_words=True) for place in places) for text, _, places in there
+    )
+    spans = len(there)
+    return Reach(spans - len(missed), by_words, spans, len(found) - spans, tuple(missed))
 
 
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:

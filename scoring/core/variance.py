@@ -11,7 +11,7 @@ mean squares come from the least-squares fit of annotators and items as additive
 about what its effect explains beyond the other's (Searle, Casella & McCulloch 1992, ch. 5).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,13 +66,8 @@ def mean_squares(scores: ArrayLike) -> MeanSquares:
     n, m = y.shape[-2:]
     rows, columns = y.mean(axis=-1), y.mean(axis=-2)
     rest = y - rows[..., :, None] - columns[..., None, :] + y.mean(axis=(-2, -1))[..., None, None]
-    return MeanSquares(
-        annotator=_variance(rows) * m,
-        item=_variance(columns) * n,
-        residual=_per_df((rest**2).sum(axis=(-2, -1)), (n - 1) * (m - 1)),
-        n=n,
-        m=m,
-    )
+    residual = _per_df((rest**2).sum(axis=(-2, -1)), (n - 1) * (m - 1))
+    return MeanSquares(_variance(rows) * m, _variance(columns) * n, residual, n, m)
 
 
 def group_numbers(groups: ArrayLike, n: int) -> Groups:
@@ -227,10 +222,7 @@ def expected_spread(squares: MeanSquares, mean: float) -> Spread:
     longer = with_constant_items(squares, 1)
     apart = m / (m + 1) * (mean - one_more_score(mean)) ** 2
     item = ((m - 1) * squares.item + squares.n * apart) / m
-    return _spread(
-        MeanSquares(longer.annotator, item, longer.residual, squares.n, m + 1),
-        mean_with_one_more(mean, m),
-    )
+    return _spread(replace(longer, item=item), mean_with_one_more(mean, m))
 
 
 def with_constant_items(squares: MeanSquares, count: int) -> MeanSquares:
@@ -238,13 +230,8 @@ def with_constant_items(squares: MeanSquares, count: int) -> MeanSquares:
     alike; MSI is not known from these alone."""
     m = squares.m + count
     total = (squares.m - 1) * squares.residual + squares.annotator * count / m
-    return MeanSquares(
-        annotator=np.asarray(squares.annotator * squares.m / m),
-        item=np.float64(np.nan),
-        residual=np.asarray(total / (m - 1)),
-        n=squares.n,
-        m=m,
-    )
+    annotator, residual = np.asarray(squares.annotator * squares.m / m), np.asarray(total / (m - 1))
+    return MeanSquares(annotator, np.float64(np.nan), residual, squares.n, m)
 
 
 def _spread(squares: MeanSquares, mean: Floats) -> Spread:
@@ -298,17 +285,9 @@ def squares_of_answers(person: Groups, item: Groups, score: Floats) -> GapSquare
     weight = 1 / (m * of_item[item])
     c_annotator = float((np.bincount(person, weight) ** 2).sum()) * (n - 1) / (observed - m)
     c_item = (m - 1) / m / (observed - n)
-    return GapSquares(
-        annotator=annotators / (n - 1),
-        item=items / (m - 1),
-        residual=rest / left if left > 0 else 0.0,
-        c_annotator=c_annotator,
-        c_item=c_item,
-        c_residual=float(weight @ weight) - c_annotator - c_item,
-        n=n,
-        m=m,
-        residual_df=left,
-    )
+    c_residual = float(weight @ weight) - c_annotator - c_item
+    squares = annotators / (n - 1), items / (m - 1), rest / left if left > 0 else 0.0
+    return GapSquares(*squares, c_annotator, c_item, c_residual, n, m, left)
 
 
 def gap_spread(scores: Floats) -> Spread:
@@ -324,19 +303,12 @@ def spread_of_answers(person: Groups, item: Groups, score: Floats) -> Spread:
     item, score = np.concatenate([item, np.full(n, m)]), np.concatenate([score, np.full(n, extra)])
     squares = squares_of_answers(person, item, score)
     a, i = squares.c_annotator * squares.annotator, squares.c_item * squares.item
-    raw = a + i + squares.c_residual * squares.residual
-    df = satterthwaite(
-        raw,
-        (a, squares.n - 1),
-        (i, squares.m - 1),
-        (squares.c_residual * squares.residual, squares.residual_df),
-    )
-    return Spread(
-        mean=np.asarray((np.bincount(item, score) / np.bincount(item)).mean()),
-        se=np.sqrt(np.asarray(max(raw, a, i))),
-        df=within(df, squares.n - 1, squares.m - 1),
-        guard_df=min(squares.n - 1, squares.m - 1),
-    )
+    e, people, items = squares.c_residual * squares.residual, squares.n - 1, squares.m - 1
+    raw = a + i + e
+    df = satterthwaite(raw, (a, people), (i, items), (e, squares.residual_df))
+    mean = np.asarray((np.bincount(item, score) / np.bincount(item)).mean())
+    se = np.sqrt(np.asarray(max(raw, a, i)))
+    return Spread(mean, se, within(df, people, items), min(people, items))
 
 
 def mostly_single(scores: Floats) -> bool:

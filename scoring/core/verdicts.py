@@ -109,7 +109,6 @@ AHEAD, BEHIND, SAME = "ahead", "behind", "same"
 OPEN, TOO_FEW = "open", "too_few"
 SURE, PROBABLE = "sure", "probable"
 
-
 # Of one cell, or an average; of systems alone it has no people.
 Tested = PairedDifference | AverageDifference
 
