@@ -63,9 +63,7 @@ def floors(material: Material) -> Finding | None:
         return None
     figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
     policy = material.task.reference_policy
-    scores = [
-        f"{floor.in_words} {figures[policy][floor.rule]:.2f}" for floor in floors_of(material)
-    ]
+    scores = [f"{one.in_words} {figures[policy][one.rule]:.2f}" for one in floors_of(material)]
     message = (
         f"What no skill earns (S1 in percent, policy {policy}{_normalised(material)}): "
         f"{', '.join(scores)}."
@@ -124,12 +122,7 @@ def reach(material: Material) -> Finding | None:
         f"Gold spans of the contexts that two taps select: {measured.reached} of {measured.spans} "
         f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}.",
         tuple(shortened(f"“{text}”") for text in measured.missed[:MOST_EXAMPLES]),
-        {
-            "share": measured.share,
-            "reached": measured.reached,
-            "by_words": measured.by_words,
-            "spans": measured.spans,
-        },
+        {name: getattr(measured, name) for name in ("share", "reached", "by_words", "spans")},
     )
 
 
@@ -293,9 +286,7 @@ def equal_test_rows(material: Material) -> Finding | None:
     for row in material.test:
         groups[row.item_set.pk, row.example.content_hash].append(row)
     repeated = [row for group in groups.values() for row in group[1:]]
-    other_gold = sum(
-        any(row.gold != group[0].gold for row in group[1:]) for group in groups.values()
-    )
+    other_gold = sum(any(row.gold != one[0].gold for row in one[1:]) for one in groups.values())
     return warning(
         "equal_test_rows",
         "Test rows that repeat the content of another under a different id: "

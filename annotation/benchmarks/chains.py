@@ -84,6 +84,4 @@ def _set_around(
         for item_set, examples in contents.items()
         if item_set.shots == shots and item_set not in taken and largest <= examples
     ]
-    return min(
-        around, key=lambda item_set: (item_set.split != chain.number, item_set.split), default=None
-    )
+    return min(around, key=lambda one: (one.split != chain.number, one.split), default=None)

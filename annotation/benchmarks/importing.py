@@ -296,21 +296,8 @@ def _check_same(present: Task | None, challenge: FlexChallenge) -> None:
 
 def _read_task(dataset: str, sets: Sequence[ReadSet], challenge: FlexChallenge) -> ReadTask:
     contents = {row.content_hash for read_set in sets for row in read_set.examples}
-    return ReadTask(
-        slug=slug_of(dataset),
-        own={
-            "kind": CHOICE.name,
-            "sampling": {
-                "kind": "episodes",
-                "source": SOURCE,
-                "challenge": challenge.published,
-                "checksum": challenge.checksum,
-            },
-        },
-        defaults={
-            "title": dataset,
-            "transfer": TRANSFERS.get(dataset, ""),
-            "exposure_key": exposure_key_for(contents),
-        },
-        sets=sets,
-    )
+    sampling = {"kind": "episodes", "source": SOURCE}
+    sampling |= {"challenge": challenge.published, "checksum": challenge.checksum}
+    defaults = {"title": dataset, "transfer": TRANSFERS.get(dataset, "")}
+    defaults["exposure_key"] = exposure_key_for(contents)
+    return ReadTask(slug_of(dataset), {"kind": CHOICE.name, "sampling": sampling}, defaults, sets)

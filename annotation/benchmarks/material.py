@@ -111,20 +111,14 @@ def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
 def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
     """In percent, by the rule that gives the answers."""
     asked = [row.asked for row in material.test]
-    return {
-        floor.rule: 100 * floor.score(asked, material.golds, policy)
-        for floor in floors_of(material)
-    }
+    golds, floors = material.golds, floors_of(material)
+    return {floor.rule: 100 * floor.score(asked, golds, policy) for floor in floors}
 
 
 def ceiling_score(material: TestMaterial, policy: str) -> float:
     """In percent."""
-    return 100 * core.ceiling_score(
-        material.golds,
-        offered=[material.givable(row) for row in material.test],
-        most=material.most,
-        references=policy,
-    )
+    offered, most = [material.givable(row) for row in material.test], material.most
+    return 100 * core.ceiling_score(material.golds, offered=offered, most=most, references=policy)
 
 
 def unanswerable(task: Task, sets: Collection[int]) -> tuple[list[str], float]:

@@ -5,7 +5,7 @@ checksum of it all: sampling it again, on any machine, gives the same or an erro
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -137,7 +137,8 @@ def sample(
         "seed": seed,
         "checksum": core.checksum(drawn),
     }
-    sets = _read_sets(data, drawn)
+    known = {example.content_hash: example for example in data.examples}
+    sets = [one for episode in drawn for one in _sets_of_episode(episode, known, data.file)]
 
     def read() -> list[ReadTask]:
         _check_same(Task.objects.filter(benchmark__name=benchmark, slug=task).first(), record)
@@ -189,11 +190,6 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
         )
 
 
-def _read_sets(data: LabelledData, drawn: Sequence[Episode]) -> list[ReadSet]:
-    known = {example.content_hash: example for example in data.examples}
-    return [one for episode in drawn for one in _sets_of_episode(episode, known, data.file)]
-
-
 def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str) -> list[ReadSet]:
     """Its test set, preceded by the training set unless it is zero-shot."""
     training, test = (
@@ -204,6 +200,5 @@ def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str)
         ]
         for role, contents in ((Role.TRAINING, episode.training), (Role.TEST, episode.test))
     )
-    return episode_sets(
-        number=episode.number, labels=episode.labels, training=training, test=test, file=file
-    )
+    number, labels = episode.number, episode.labels
+    return episode_sets(number=number, labels=labels, training=training, test=test, file=file)

@@ -123,9 +123,8 @@ class TaskPlan:
     def _changed_fields(self) -> dict[str, Any]:
         task, read = self.task, self.read
         # What a researcher wrote in the admin stays, unless the task file says otherwise.
-        empty = {
-            name: read.defaults.get(name, "") for name in FILLED_IF_EMPTY if not getattr(task, name)
-        }
+        unfilled = (name for name in FILLED_IF_EMPTY if not getattr(task, name))
+        empty = {name: read.defaults.get(name, "") for name in unfilled}
         wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
         if self._held_sets and not task.sample:
             wanted.pop("sample", None)  # nobody was shown one
@@ -199,13 +198,8 @@ class TaskPlan:
         for known in self.task.images.values_list("checksum", flat=True):
             read.pop(known, None)
         for image in read.values():
-            kept = models.Image(
-                task=self.task,
-                checksum=image.checksum,
-                media_type=image.media_type,
-                data=image.data,
-            )
-            store([kept], tell)
+            kept = {name: getattr(image, name) for name in ("checksum", "media_type", "data")}
+            store([models.Image(task=self.task, **kept)], tell)
 
     def _store_golds(self, tell: Tell | None) -> None:
         if not self.golds:

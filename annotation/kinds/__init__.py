@@ -248,19 +248,13 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
     else:
         expected = max(alternatives, key=lambda texts: s1_score(own, compared(texts)))
         others = [texts for texts in alternatives if texts != expected]
-    golds = compared(expected)
-    return Reveal(
-        score=answer_score(answer, gold, policy, normalisation),
-        own=list(answer),
-        expected=expected,
-        marks={
-            text: "missed" if key not in own else "right" if key in golds else "extra"
-            # The annotator's words first, and a text that both have in the annotator's wording.
-            for key, text in (own | golds | own).items()
-        },
-        other_alternatives=others,
-        explanation=gold.explanation,
-    )
+    golds, score = compared(expected), answer_score(answer, gold, policy, normalisation)
+    marks = {
+        text: "missed" if key not in own else "right" if key in golds else "extra"
+        # The annotator's words first, and a text that both have in the annotator's wording.
+        for key, text in (own | golds | own).items()
+    }
+    return Reveal(score, list(answer), expected, marks, others, gold.explanation)
 
 
 class AnswerKind(ABC):

@@ -114,7 +114,6 @@ FLOORS = (
     kinds.Floor("every_label", "every label at once", every_label, is_allowed=False),
 )
 
-
 # An example has so many options of its own: each has a letter.
 FEWEST, MOST = 2, len(ascii_uppercase)
 

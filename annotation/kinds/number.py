@@ -70,14 +70,9 @@ class Number(kinds.AnswerKind):
     def revealed(
         self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
     ) -> kinds.Context:
-        own, expected = (
-            [number(text) for text in texts] for texts in (reveal.own, reveal.expected)
-        )
-        return {
-            "segments": kinds.marked(example.context),
-            # Where a tolerance lets another number pass.
-            "tells_gold": own != expected,
-        }
+        own, expected = (list(map(number, texts)) for texts in (reveal.own, reveal.expected))
+        # Where a tolerance lets another number pass.
+        return {"segments": kinds.marked(example.context), "tells_gold": own != expected}
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return "Answer with a number and nothing else."

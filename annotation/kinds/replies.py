@@ -179,9 +179,8 @@ def is_too_long(reply: str) -> bool:
 
 
 def _after_thoughts(reply: str) -> str:
-    return reply[
-        max(reply.rfind(end) + len(end) if end in reply else 0 for end in ENDS_OF_THOUGHTS) :
-    ]
+    ends = [reply.rfind(end) + len(end) for end in ENDS_OF_THOUGHTS if end in reply]
+    return reply[max(ends, default=0) :]
 
 
 def said(reply: str) -> str:

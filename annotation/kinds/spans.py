@@ -96,9 +96,8 @@ class Spans(kinds.AnswerKind):
         return json.dumps(list(answer), ensure_ascii=False)
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
-        pieces = {None: "pieces", 1: "at most one piece"}.get(
-            max_spans, f"at most {max_spans} pieces"
-        )
+        most = f"at most {max_spans} pieces"
+        pieces = {None: "pieces", 1: "at most one piece"}.get(max_spans, most)
         return (
             f"Answer with a JSON list of {pieces} of the text, each exactly as it stands there, "
             "and nothing else; with [] if there are none."
@@ -184,7 +183,6 @@ def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
 # The bar below the text names this many texts of each mark; the list in the text has all.
 MOST_TOLD = 3
 
-
 # Of what is compared, each text with its mark.
 Marked = Sequence[tuple[str, str]]
 
@@ -209,11 +207,8 @@ def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
         (mark, [text for text, its_mark in compared if its_mark == mark])
         for mark in ("missed", "extra", "right")
     )
-    return [
-        (mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD))
-        for mark, texts in by_mark
-        if texts
-    ]
+    most = MOST_TOLD
+    return [(mark, told[:most], max(0, len(told) - most)) for mark, told in by_mark if told]
 
 
 def _compared(

@@ -87,11 +87,9 @@ class Text(kinds.AnswerKind):
     def revealed(
         self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
     ) -> kinds.Context:
-        return {
-            "segments": kinds.marked(example.context),
-            # Where the answer is also right in other words.
-            "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
-        }
+        # Where the answer is also right in other words.
+        tells_gold = not reveal.is_right or reveal.own != reveal.expected
+        return {"segments": kinds.marked(example.context), "tells_gold": tells_gold}
 
     def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         return self.as_text(answer) or NONE

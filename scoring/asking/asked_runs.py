@@ -177,12 +177,8 @@ class AskedRun:
         self.checksum = _sha256([[line["id"], content_of(line)] for line in lines])
         self.key = _sha256([self.checksum, settings.answering()], sort_keys=True)
         # Complete ones before the open one.
-        self.earlier = Run.objects.filter(
-            test_set=self.items.item_set,
-            source_format=FORMAT,
-            owner=owner,
-            report__asked__key=self.key,
-        ).order_by("state", "pk")
+        own = Run.objects.filter(test_set=self.items.item_set, source_format=FORMAT, owner=owner)
+        self.earlier = own.filter(report__asked__key=self.key).order_by("state", "pk")
         self.known: dict[int, Prediction] = {}
         for run in self.earlier:
             for prediction in run.predictions.select_related("reply"):
@@ -244,13 +240,10 @@ class AskedRun:
     def _opened(self) -> Run:
         said = {name: self.prompts.fields.get(name) for name in RUN_KEYS}
         first, settings = self.lines[0], self.settings
-        run = storing.open_run(
-            test_set=self.items.item_set,
-            fields=run_fields({**said, "system": settings.model, "method": Method.ICL}),
-            source_format=FORMAT,
-            source_name=settings.model,
-            owner=self.owner,
-        )
+        fields = run_fields({**said, "system": settings.model, "method": Method.ICL})
+        about: dict[str, Any] = {"source_format": FORMAT, "source_name": settings.model}
+        whole = self.items.item_set
+        run = storing.open_run(test_set=whole, fields=fields, owner=self.owner, **about)
         how = {name: first[name] for name in PROMPT_PROVENANCE if name in first}
         asked = {"key": self.key, **settings.answering(), "provider": settings.provider}
         run.report = {"prompts": {**how, "checksum": self.checksum}, ASKED: asked}

@@ -128,16 +128,9 @@ class EpisodeReader:
                 yield self._result(self.sets[pk], who, whole)
 
     def _result(self, test_set: ItemSet, who: Who, whole: Sequence[Floats]) -> EpisodeResult:
-        return EpisodeResult(
-            who=who,
-            task=test_set.task.slug,
-            episode=test_set.episode or 0,
-            way=len(test_set.choices),
-            shots=self.shots(test_set),
-            score=float(np.mean([vector.mean() for vector in whole])),
-            n=len(whole),
-            items=len(whole[0]),
-        )
+        task, episode, way = test_set.task.slug, test_set.episode or 0, len(test_set.choices)
+        score, shots = float(np.mean([vector.mean() for vector in whole])), self.shots(test_set)
+        return EpisodeResult(who, task, episode, way, shots, score, len(whole), len(whole[0]))
 
     def _items_of(self, task: Task, pks: Collection[int]) -> dict[int, ScoredItems]:
         wanted = [self.sets[pk] for pk in pks if pk not in self._items]
@@ -290,9 +283,8 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
         for setting, figure in entry.figures.items():
             mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
             figures[setting] = replace(figure, mean=mean, sd=sd, low=low, high=high)
-    zero, few, both = (
-        None if mean is None else _rounded(mean) for mean in _overall(figures, settings)
-    )
+    overall = _overall(figures, settings)
+    zero, few, both = (None if mean is None else _rounded(mean) for mean in overall)
     return replace(entry, results=(), figures=figures, overall=(zero, few, both))
 
 

@@ -25,7 +25,6 @@ JOB = "simulate_intervals"
 DRAWS_AT_ONCE = 1_000_000_000
 FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
 
-
 # A row of the grid begins as its configuration, without hours if the examples were given; the
 # figures follow, in [0, 1], None where there is none, which JSON holds too.
 COLUMNS = ("accuracy", "hours", "episodes", "examples", *FIGURES)
@@ -108,9 +107,8 @@ def collect_grid(grid: str) -> list[Row] | None:
     # A part has every n-th point, of as many parts.
     turns = zip_longest(*(job.result["rows"] for job in jobs))
     # PostgreSQL keeps no order of an object's keys.
-    return [
-        {name: row[name] for name in COLUMNS} for turn in turns for row in turn if row is not None
-    ]
+    rows = (row for turn in turns for row in turn if row is not None)
+    return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
 def _chunks(points: Sequence[Row], rules: Rules) -> Iterator[list[Row]]:

@@ -24,7 +24,6 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 INK = "#1d2429"
 GRID = "#80868b"
 
-
 WIDEST_PANEL = 3.3
 MOST_INCHES = 200
 # Inches that a character takes at eight points.
@@ -41,9 +40,8 @@ def new_panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axe
     across = min(size.across, max(1, count))
     down = -(-count // across) or 1
     wide = min(WIDEST_PANEL, (size.width - 0.3) / across)
-    figure = Figure(
-        figsize=(wide * across + 0.3, size.height * wide * down + 0.6), layout="constrained"
-    )
+    inches = (wide * across + 0.3, size.height * wide * down + 0.6)
+    figure = Figure(figsize=inches, layout="constrained")
     panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
     for panel in panels[count:]:
         panel.set_axis_off()

@@ -29,9 +29,8 @@ def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     if table is None:
         raise Http404
     table = shown_to(request, found, table)
-    return _response(
-        request, "shots", form, name, table.rows, table.bounds, table.task_names, table.titles
-    )
+    drawn = (table.rows, table.bounds, table.task_names, table.titles)
+    return _response(request, "shots", form, name, *drawn)
 
 
 @require_safe
@@ -43,14 +42,11 @@ def analysis_figure(
     if figure not in PARTS or analysis is None:
         raise Http404
     order = {task: place for place, task in enumerate(compared.task_order)}
-    drawn = sorted(
-        getattr(analysis, PARTS[figure]), key=lambda one: order.get(one["task"], len(order))
-    )
+    parts = getattr(analysis, PARTS[figure])
+    drawn = sorted(parts, key=lambda one: order.get(one["task"], len(order)))
     names = {**compared.task_names, **{study.slug: study.title for study in compared.studies}}
-    named = [
-        {**one, **{key: names.get(one[key], one[key]) for key in ("task", "study")}}
-        for one in drawn
-    ]
+    keys = ("task", "study")
+    named = [{**one, **{key: names.get(one[key], one[key]) for key in keys}} for one in drawn]
     return _response(request, figure, form, name, named)
 
 

@@ -80,12 +80,8 @@ def find_subject(options: Mapping[str, Any]) -> Subject:
         raise BadInput("The limit must be at least 1.")
     study = find_study(options["study"]) if options["study"] else None
     named = options["benchmark"] or (study.benchmark.name if study else "")
-    return Subject(
-        benchmark=choose_benchmark(named),
-        study=study,
-        tasks=options["task"],
-        **{name: options[name] for name in ("shots", "splits", "episodes", "seed")},
-    )
+    others = {name: options[name] for name in ("shots", "splits", "episodes", "seed")}
+    return Subject(choose_benchmark(named), study, options["task"], **others)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase, punctuation
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
@@ -43,6 +43,7 @@ OF_PAIRS = {"first", "second", "first_open", "second_lower"}
 PLACE = re.compile(r"\{(\w+)\}")
 # Between the two texts of a pair that stand in one.
 BETWEEN_TEXTS = "###"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,20 +67,18 @@ class Pattern:
 
 def read_templates(path: Path) -> dict[str, Template]:
     """By task. Raises BadInput with what is wrong."""
-    given = _by_task(path, "a template")
-    return {task: _template(value, f"{path}, {task}") for task, value in given.items()}
+    return _by_task(path, "a template", _template)
 
 
 def read_patterns(path: Path) -> dict[str, Pattern]:
-    given = _by_task(path, "a pattern")
-    return {task: _pattern(value, f"{path}, {task}") for task, value in given.items()}
+    return _by_task(path, "a pattern", _pattern)
 
 
-def _by_task(path: Path, what: str) -> dict[str, Any]:
+def _by_task(path: Path, what: str, read: Callable[[object, str], T]) -> dict[str, T]:
     given = read_json(path)
     if not isinstance(given, dict):
         raise BadInput(f"{path} must hold an object with {what} for each task.")
-    return given
+    return {task: read(value, f"{path}, {task}") for task, value in given.items()}
 
 
 def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str, Any]]:

@@ -107,9 +107,8 @@ class Subject:
         return self._of_benchmark(find_task(self.benchmark, slug))
 
     def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
-        split, episode = (
-            [] if fields.get(name) is None else [fields[name]] for name in ("split", "episode")
-        )
+        names = ("split", "episode")
+        split, episode = ([] if fields.get(name) is None else [fields[name]] for name in names)
         one = replace(self, shots=[fields["shots"]], splits=split, episodes=episode)
         return next(found for found in one.of_task(fields["task"]) if found.fields == fields)
 
@@ -197,25 +196,17 @@ def _prompt_set(batch: Batch, description: str, version: int, seed: int) -> Prom
         draws = Draws(seed, "demonstrations", task.slug, training_set.name)
         training = draws.shuffled(_examples(training_set, version))
     episode = batch.test_set.episode
-    drawn_from = {"split": batch.split} if episode is None else {"episode": episode}
     fields = {"benchmark": task.benchmark.name, "task": task.slug, "shots": shots_of(batch)}
-    return PromptSet(
-        kind=task.kind,
-        max_spans=task.max_spans,
-        description=answer_kind(task.kind).described(description),
-        fields={**fields, **drawn_from},
-        seed=seed,
-        training=tuple(training),
-        test=tuple(_examples(batch.test_set)),
-    )
+    fields |= {"split": batch.split} if episode is None else {"episode": episode}
+    told, test = answer_kind(task.kind).described(description), tuple(_examples(batch.test_set))
+    return PromptSet(task.kind, task.max_spans, told, fields, seed, tuple(training), test)
 
 
 def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExample]:
     """With their answers at a gold version; without, their gold is not read."""
     task = item_set.task
-    items = list(
-        Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
-    )
+    rows = Item.objects.filter(item_set=item_set).select_related("example")
+    items = list(rows.order_by("position"))
     keys = [item.example_id for item in items]
     if any(item.example.images for item in items):
         raise BadInput(
@@ -228,15 +219,8 @@ def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExamp
     examples = []
     for item in items:
         shown = asked(item.example, item_set.choices)
-        as_read, options = kind.options_as_read(shown), kind.options(shown)
-        examples.append(
-            PromptExample(
-                id=item.source_id,
-                context=tuple(item.example.context),
-                question=item.example.question,
-                options=as_read,
-                labels=options if shown.options else (),
-                answer=answers.get(item.example_id, ()),
-            )
-        )
+        context, question = tuple(item.example.context), item.example.question
+        options, answer = kind.options_as_read(shown), answers.get(item.example_id, ())
+        labels = kind.options(shown) if shown.options else ()
+        examples.append(PromptExample(item.source_id, context, question, options, answer, labels))
     return examples

@@ -259,12 +259,8 @@ def _opened(fields: RunFields, request: Request) -> Run:
         with transaction.atomic():
             if not may_see_gold(user, task.benchmark):
                 scores.check_open_runs(user)
-            return storing.open_run(
-                test_set=storing.find_test_set(task, fields.episode),
-                fields=fields,
-                source_format="API",
-                owner=user,
-            )
+            whole = storing.find_test_set(task, fields.episode)
+            return storing.open_run(test_set=whole, fields=fields, source_format="API", owner=user)
     except BadInput as error:
         sentence = str(error)
         raise Bad(sentence[:1].upper() + sentence[1:]) from error

@@ -45,9 +45,8 @@ def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bo
     said = {name: common[name] for name in ("system", "method", "parameters")}
     fields = RunFields(**said, shots=line["shots"], split=line["split"])
     run = storing.open_run(test_set=items.item_set, fields=fields, source_format=FORMAT)
-    answers = {
-        items.find(key): storing.storable_answer(tuple(own)) for key, own in line["answers"].items()
-    }
+    answered = line["answers"].items()
+    answers = {items.find(key): storing.storable_answer(tuple(own)) for key, own in answered}
     storing.add_predictions(run, answers)
     report: dict[str, Any] = {}
     if "tuning" in common:  # of the rule there is nothing to say

@@ -7,7 +7,7 @@ there. If the import stops, what it began is removed.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -83,28 +83,29 @@ def import_predictions(
     return report
 
 
+@dataclass
 class RunsReport:
     """A file's import, and what became of it."""
 
-    def __init__(
-        self,
-        reader: records.Reader,
-        path: Path,
-        benchmark: Benchmark,
-        options: records.ReadOptions,
-        owner: User | None,
-    ) -> None:
-        self.file, self.format = path.name, reader.name
-        self.runs: list[ImportedRun] = []
-        # What belongs to no run: unreadable lines, unknown tasks.
-        self.counts = Counts()
-        self._reader, self._path, self._owner = reader, path, owner
-        self._benchmark, self._options = benchmark, options
+    reader: records.Reader
+    path: Path
+    benchmark: Benchmark
+    options: records.ReadOptions
+    owner: User | None
+    runs: list[ImportedRun] = field(default_factory=list)
+    # What belongs to no run: unreadable lines, unknown tasks.
+    counts: Counts = field(default_factory=Counts)
+
+    def __post_init__(self) -> None:
+        self.file, self.format = self.path.name, self.reader.name
         # Refusals are cached too: a million lines of one bad run ask only once.
         self._runs: dict[records.RunFields, _Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
-        self._episodes: EpisodeIndex | None = None
         self._taken = 0
+
+    @cached_property
+    def _episodes(self) -> EpisodeIndex:
+        return EpisodeIndex(self.benchmark, self.options.run.task)
 
     @property
     def total(self) -> Counts:
@@ -124,7 +125,7 @@ class RunsReport:
         return f"Nothing was imported from {self.file} ({self.format}): {reasons}."
 
     def import_all(self) -> None:
-        for where, record in self._reader.read(self._path, self._options):
+        for where, record in self.reader.read(self.path, self.options):
             try:
                 self._take(record, where)
             except BadInput as error:
@@ -165,12 +166,10 @@ class RunsReport:
                 pending.flush()
 
     def _filling_for(self, record: records.ReadPrediction) -> "_Filling":
-        fields = records.over(record.run, self._options.run)
+        fields = records.over(record.run, self.options.run)
         if record.prompted is not None:
-            fields = records.as_prompted(fields, record.prompted.run, said=self._options.run)
+            fields = records.as_prompted(fields, record.prompted.run, said=self.options.run)
         elif record.any_episode:
-            if self._episodes is None:
-                self._episodes = EpisodeIndex(self._benchmark, self._options.run.task)
             fields = self._episodes.place(fields, record.source_id or "")
         known = self._runs.get(fields)
         if known is None:
@@ -181,26 +180,18 @@ class RunsReport:
 
     def _begin(self, fields: records.RunFields) -> "_Filling | str":
         try:
-            if fields.benchmark not in ("", self._benchmark.name):
+            if fields.benchmark not in ("", self.benchmark.name):
                 raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
-            task = storing.find_task(self._benchmark, fields.task)
+            task = storing.find_task(self.benchmark, fields.task)
             test_set = storing.find_test_set(task, fields.episode)
-            run = write(
-                partial(
-                    storing.open_run,
-                    test_set=test_set,
-                    fields=fields,
-                    source_format=self.format,
-                    source_name=self.file,
-                    owner=self._owner,
-                    state=RunState.STAGED,
-                )
-            )
+            opened = partial(storing.open_run, source_format=self.format, source_name=self.file)
+            opened = partial(opened, owner=self.owner, state=RunState.STAGED)
+            run = write(partial(opened, test_set=test_set, fields=fields))
         except BadInput as error:
             return str(error)
         if test_set.pk not in self._items:
             self._items[test_set.pk] = ItemFinder(test_set)
-        return _Filling(run, self._items[test_set.pk], self._options)
+        return _Filling(run, self._items[test_set.pk], self.options)
 
 
 class _Filling(ImportedRun):

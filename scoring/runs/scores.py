@@ -85,17 +85,9 @@ def _scores(run: Run, policies: Iterable[str]) -> list[RunScore]:
     scores = []
     for references in policies:
         vector = run_scores({run.pk: items}, references)[run.pk]
-        scores.append(
-            RunScore(
-                references=references,
-                normalisation=run.task.normalisation,
-                gold_version=version,
-                scorer_version=SCORER_VERSION,
-                mean=100 * float(np.nanmean(vector)),
-                answered=int((~np.isnan(vector)).sum()),
-                items=len(items),
-            )
-        )
+        mean, answered = 100 * float(np.nanmean(vector)), int((~np.isnan(vector)).sum())
+        by = (references, run.task.normalisation, version, SCORER_VERSION)
+        scores.append(RunScore(*by, mean, answered, len(items)))
     return scores
 
 

@@ -83,11 +83,8 @@ def open_run(
     """A run that accepts predictions. Raises BadInput where something needed is not said."""
     check_complete(fields)
     said = {name: value for name, value in asdict(fields).items() if name != "benchmark"}
-    said |= {
-        "task": test_set.task,
-        "shots": stored_shots(fields),
-        "protocol": list(fields.protocol),
-    }
+    said |= {"shots": stored_shots(fields), "protocol": list(fields.protocol)}
+    said["task"] = test_set.task
     return Run.objects.create(
         test_set=test_set,
         source_format=source_format,

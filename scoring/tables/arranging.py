@@ -45,9 +45,8 @@ def in_parts(table: Table, by: str, *, told: str = "") -> Table:
     if len(lines) < 2:
         return table
     words = next((column for column in table.columns if column.key == told), None)
-    return replace(
-        table, parts=tuple(_part(table, name, those, by, words) for name, those in lines.items())
-    )
+    parts = (_part(table, name, those, by, words) for name, those in lines.items())
+    return replace(table, parts=tuple(parts))
 
 
 def _part(table: Table, name: str, lines: Sequence[Line], by: str, words: Column | None) -> Part:

@@ -263,9 +263,8 @@ def as_text(table: Table, *, width: int = 88) -> str:
     table = table.with_asides()
     heads = [column.full_heading for column in table.columns]
     # A line stays a line.
-    lines = [
-        (line.kind, [in_one_line(cell.in_one_line) for cell in line.cells]) for line in table.read
-    ]
+    read = table.read
+    lines = [(line.kind, [in_one_line(cell.in_one_line) for cell in line.cells]) for line in read]
     widths = [max(map(len, texts)) for texts in zip(heads, *(t for _, t in lines), strict=True)]
     rule = "  ".join("-" * width for width in widths)
     parts = [fill(table.caption, width), "", _text_line(table.columns, heads, widths)]

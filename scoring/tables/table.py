@@ -239,9 +239,7 @@ class Table:
     @property
     def records(self) -> list[dict[str, Value]]:
         """The bare values, as they are."""
-        return [
-            {column.key: line.cell(column).value for column in self.columns} for line in self.lines
-        ]
+        return [{one.key: line.cell(one).value for one in self.columns} for line in self.lines]
 
     @property
     def read(self) -> list[ReadLine]:
@@ -322,9 +320,7 @@ class Table:
         return f"{group.heading} ({group.aside})" if len(same) > 1 else group.heading
 
     def without(self, keys: Collection[str]) -> "Table":
-        return replace(
-            self, columns=tuple(column for column in self.columns if column.key not in keys)
-        )
+        return replace(self, columns=tuple(one for one in self.columns if one.key not in keys))
 
     def with_names(self, key: str, names: Mapping[str, str]) -> "Table":
         """With what readers call the values of one column."""

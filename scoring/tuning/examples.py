@@ -184,9 +184,7 @@ class TextToText(Tuner):
     def lessons(self, prompts: PromptSet) -> list[dict[str, Any]]:
         lines = [line for line in self.wording.lines(prompts) if line["role"] == "training"]
         cut = partial(self.source.tokenizer, truncation=True, max_length=self.settings.max_length)
-        return [
-            {**cut(line["prompt"]), "labels": cut(line["answer"])["input_ids"]} for line in lines
-        ]
+        return [{**cut(one["prompt"]), "labels": cut(one["answer"])["input_ids"]} for one in lines]
 
     def loss(self, batch: Sequence[dict[str, Any]]) -> Any:
         padded = DataCollatorForSeq2Seq(self.source.tokenizer)(batch)

@@ -174,14 +174,16 @@ class Tuner(ABC):
             yield f"{count} inputs were cut to {self.settings.max_length} tokens"
 
     def encoded(self, texts: Sequence[str]) -> Any:
-        return self.source.tokenizer(
+        most = self.settings.max_length
+        encoded = self.source.tokenizer(
             texts,
             padding=True,
             truncation=True,
-            max_length=self.settings.max_length,
+            max_length=most,
             return_tensors="pt",
             verbose=False,
-        ).to(self.source.device)
+        )
+        return encoded.to(self.source.device)
 
     def context_of(self, example: PromptExample) -> str:
         """As encoders take it: the texts of a pair with a separator between them."""
@@ -200,14 +202,8 @@ class Tuner(ABC):
                 f"A question and a part of its text do not fit into {most} tokens: "
                 "choose a larger --max-length, or a smaller --stride."
             )
-        return tokenizer(
-            questions,
-            [self.context_of(example) for example in examples],
-            truncation="only_second",
-            max_length=most,
-            verbose=False,
-            **options,
-        )
+        options |= {"truncation": "only_second", "max_length": most, "verbose": False}
+        return tokenizer(questions, list(map(self.context_of, examples)), **options)
 
 
 def fit(

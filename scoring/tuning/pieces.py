@@ -41,9 +41,7 @@ class Window:
     def tokens_of(self, begin: int, end: int) -> tuple[int, int] | None:
         """The first and last token of a piece of the text; None if it is not all here."""
         places = self.places
-        inside = [
-            n for n, place in enumerate(places) if place and place[0] < end and place[1] > begin
-        ]
+        inside = [n for n, at in enumerate(places) if at and at[0] < end and at[1] > begin]
         if inside and places[inside[0]][0] <= begin and places[inside[-1]][1] >= end:
             return inside[0], inside[-1]
         return None
@@ -95,21 +93,16 @@ class _FindsPieces(Tuner):
                 yield example.id, self.answer_of(those, example, context)
 
     def _windows(self, examples: Sequence[PromptExample]) -> list[Window]:
-        encoded = self.encoded_pairs(
-            examples,
-            stride=self.settings.stride,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-        )
+        returned = {"return_overflowing_tokens": True, "return_offsets_mapping": True}
+        encoded = self.encoded_pairs(examples, stride=self.settings.stride, **returned)
         tokenizer = self.source.tokenizer
         names = [name for name in tokenizer.model_input_names if name in encoded]
         windows = []
         for number, example in enumerate(encoded["overflow_to_sample_mapping"]):
             inputs = {name: encoded[name][number] for name in names}
-            parts = zip(
-                encoded["offset_mapping"][number], encoded.sequence_ids(number), strict=True
-            )
-            places = tuple(place if part == 1 else None for place, part in parts)
+            offsets, parts = encoded["offset_mapping"][number], encoded.sequence_ids(number)
+            pairs = zip(offsets, parts, strict=True)
+            places = tuple(place if part == 1 else None for place, part in pairs)
             nothing = inputs["input_ids"].index(tokenizer.cls_token_id)
             windows.append(Window(example, inputs, places, nothing))
         return windows

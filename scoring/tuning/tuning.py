@@ -49,19 +49,15 @@ class Plan:
         fields = records.over(self.fields, records.run_fields(prompts.fields))
         if self.validation_split is None:
             return fields
-        return replace(
-            fields, system=f"{fields.system}, validated on split {self.validation_split}"
-        )
+        system = f"{fields.system}, validated on split {self.validation_split}"
+        return replace(fields, system=system)
 
     def runs_of(self, prompts: PromptSet) -> RunQuerySet:
         fields = self.fields_of(prompts)
         names = ("system", "method", "split", "episode")
-        return Run.objects.complete().filter(
-            test_set=test_set_of(prompts),
-            shots=records.stored_shots(fields),
-            source_format=FORMAT,
-            **{name: getattr(fields, name) for name in names},
-        )
+        same = {name: getattr(fields, name) for name in names}
+        same |= {"shots": records.stored_shots(fields), "source_format": FORMAT}
+        return Run.objects.complete().filter(test_set=test_set_of(prompts), **same)
 
 
 @dataclass(frozen=True)
@@ -177,9 +173,7 @@ def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
 def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
     """The first that differs, besides the number of examples that were asked. A run of an earlier
     version lacks the settings that came later, and was made as their defaults say."""
-    before, after = (
-        {**DEFAULTS, **tuning.get("settings", {}), **tuning} for tuning in (there, now)
-    )
+    before, after = ({**DEFAULTS, **one.get("settings", {}), **one} for one in (there, now))
     for name in dict.fromkeys([*after, *before]):
         was, wanted = before.get(name), after.get(name)
         if name not in (LIMIT, "settings") and was != wanted:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
+from typing import Any
 
 from django.utils.text import slugify
 
@@ -119,12 +120,10 @@ class FlexChallenge:
     def sets(self, dataset: str) -> list[content.ReadSet]:
         """Of the episodes of one data set, in the order of the challenge."""
         copies = _Copies()
-        of_dataset = [
-            (n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset
-        ]
+        own = [(n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset]
         return [
             read_set
-            for number, (task_id, rows) in enumerate(of_dataset, start=1)
+            for number, (task_id, rows) in enumerate(own, start=1)
             for read_set in self._episode(number, task_id, rows, copies)
         ]
 
@@ -168,14 +167,10 @@ class FlexChallenge:
         """task_id is its number in the whole challenge."""
         roles = ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
         read = [self._example(row, role, rows) for role, of_role in roles for row in of_role]
-        examples = list(copies.numbered(read))
-        return content.episode_sets(
-            number=number,
-            labels=rows.labels,
-            training=examples[: len(rows.training)],
-            test=examples[len(rows.training) :],
-            file=f"{self.file}: task_id {task_id}",
-        )
+        examples, size = list(copies.numbered(read)), len(rows.training)
+        of: dict[str, Any] = {"labels": rows.labels, "file": f"{self.file}: task_id {task_id}"}
+        training, test = examples[:size], examples[size:]
+        return content.episode_sets(number=number, training=training, test=test, **of)
 
     def _example(self, row: _Row, role: str, rows: _Rows) -> content.ReadExample:
         # As published, spaces included: the released prompts have them too.

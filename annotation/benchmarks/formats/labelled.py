@@ -55,16 +55,8 @@ def labelled_example(
     label: str,
     role: str = Role.TEST,
 ) -> ReadExample:
-    return ReadExample(
-        where=where,
-        role=role,
-        source_id=source_id,
-        context=tuple(context),
-        question=question,
-        candidates=(),
-        alternatives=[[{"text": label}]],
-        copy=1,
-    )
+    gold = [[{"text": label}]]
+    return ReadExample(where, role, source_id, tuple(context), question, (), gold, copy=1)
 
 
 def distinct(file: str, examples: Iterator[ReadExample]) -> LabelledData:
@@ -76,9 +68,8 @@ def distinct(file: str, examples: Iterator[ReadExample]) -> LabelledData:
         if same is not example:
             notes.setdefault("repeated_in_set", []).append(f"{example.where}: {example.context[0]}")
             if same.label != example.label:
-                notes.setdefault("gold_differs", []).append(
-                    f"{example.where}, against {same.where}"
-                )
+                where = f"{example.where}, against {same.where}"
+                notes.setdefault("gold_differs", []).append(where)
     return LabelledData(file, tuple(first.values()), notes)
 
 

@@ -85,9 +85,8 @@ def _of_folder(folder: str, files: Mapping[str, str]) -> TaskFiles:
             other = shot_files.setdefault((int(numbers[1]), int(numbers[2])), files[name])
             if other != files[name]:
                 raise BadInput(f"{other} and {files[name]} are the same split; keep one of them.")
-    training = [
-        SetFiles([file], Role.TRAINING, *numbers) for numbers, file in sorted(shot_files.items())
-    ]
+    pairs = sorted(shot_files.items())
+    training = [SetFiles([file], Role.TRAINING, *numbers) for numbers, file in pairs]
     sets = [*training, SetFiles(tests, Role.TEST)]
     return TaskFiles(folder, _slug(folder), sets, files.get(TASK_FILE, ""))
 
@@ -127,9 +126,8 @@ def find_tables(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list
 def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:
     asked, *others = [part for part in PARTS if part in parts]
     sets = [SetFiles(parts[part], Role.TRAINING, is_part=part.endswith("train")) for part in others]
-    return TaskFiles(
-        name, _slug(name), [*sets, SetFiles(parts[asked], Role.TEST)], own, is_table=True
-    )
+    sets.append(SetFiles(parts[asked], Role.TEST))
+    return TaskFiles(name, _slug(name), sets, own, is_table=True)
 
 
 def _paths(names: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -27,9 +27,8 @@ class RowReader:
 
     def read(self, record: content.Record, role: str) -> content.ReadExample:
         self.canary = self.canary or record.canary
-        unused = sorted(
-            name for name in record.fields.keys() - FIELDS if not content.CANARY.fullmatch(name)
-        )
+        others = record.fields.keys() - FIELDS
+        unused = sorted(name for name in others if not content.CANARY.fullmatch(name))
         record.check_unused(unused)
         noted = self.notes["unused_columns"]
         noted += [name for name in unused if name not in noted]

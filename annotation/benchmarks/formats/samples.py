@@ -2,7 +2,7 @@
 written for that and in no set, so nobody who tried it has seen an item of the study."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from annotation.kinds import answer_kind
 from annotation.models.texts import is_text
@@ -22,10 +22,10 @@ def is_sample(value: object) -> bool:
     texts = [value.get(name, "") for name in TEXTS]
     lists = [value.get(name, []) for name in LISTS]
     has_item = bool(value.get("text")) == ("answer" in value)
-    return has_item and _are_texts(texts) and all(map(_are_texts, lists))
+    return has_item and are_texts(texts) and all(map(are_texts, lists))
 
 
-def _are_texts(value: object) -> bool:
+def are_texts(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(one, str) and is_text(one) for one in value)
 
 

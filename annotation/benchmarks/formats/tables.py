@@ -66,7 +66,7 @@ class TableReader:
         raw = list(read_table(data, file))
         names = list(dict.fromkeys(name for record in raw for name in record.fields))
         columns = self._columns(names, file)
-        self.found = [f"{field}: {_listed(names)}" for field, names in columns.items()]
+        self.found = [f"{field}: {', '.join(as_list(names))}" for field, names in columns.items()]
         used = {name for given in columns.values() for name in as_list(given)}
         unused = [name for name in names if name not in used and not CANARY.fullmatch(name)]
         self.unused += [name for name in unused if name not in self.unused]
@@ -83,10 +83,13 @@ class TableReader:
                 )
         every = {**usual_columns(names), **self._named}
         columns = {field: given for field, given in every.items() if given}
-        if "question" not in columns and "context" not in columns:
-            raise BadInput(_lacks(file, "question", names))
-        if "answer" not in columns:
-            raise BadInput(_lacks(file, "answer", names))
+        has_question = bool({"question", "context"} & columns.keys())
+        if not has_question or "answer" not in columns:
+            lacking = "answer" if has_question else "question"
+            raise BadInput(
+                f"{file}: no column is the {lacking}; there are {', '.join(names)}. Name it in the "
+                f'task\'s file: "columns": {{"{lacking}": "…"}}.'
+            )
         return columns
 
     def _in_fields(self, record: Record, columns: Fields, number: int) -> Record:
@@ -382,17 +385,6 @@ def _key(name: str) -> str:
 
 def as_list(given: Any) -> list[str]:
     return given if isinstance(given, list) else [given] if given else []
-
-
-def _listed(given: Any) -> str:
-    return ", ".join(as_list(given))
-
-
-def _lacks(file: str, field: str, names: Sequence[str]) -> str:
-    return (
-        f"{file}: no column is the {field}; there are {', '.join(names)}. Name it in the task's "
-        f'file: "columns": {{"{field}": "…"}}.'
-    )
 
 
 def _text(value: Any) -> Any:

@@ -56,11 +56,8 @@ def _either(values: list[str]) -> str:
 
 
 def _is_label_list(value: object) -> bool:
-    if not isinstance(value, list) or not all(
-        isinstance(label, str) and is_text(label) for label in value
-    ):
-        return False
-    return len(value) >= 2 and "" not in value and len(set(value)) == len(value)
+    labels = value if samples.are_texts(value) else []
+    return len(labels) >= 2 and "" not in labels and len(set(labels)) == len(labels)
 
 
 def _are_columns(value: object) -> bool:

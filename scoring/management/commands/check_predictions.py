@@ -27,12 +27,9 @@ class Command(RefusingCommand):
         add("--partial", action="store_true", help="do not count unanswered questions as faults")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        check = check_predictions(
-            options["paths"],
-            benchmark=choose_benchmark(options["benchmark"]),
-            tasks=options["task"],
-            partial=options["partial"],
-        )
+        benchmark = choose_benchmark(options["benchmark"])
+        asked = {"tasks": options["task"], "partial": options["partial"]}
+        check = check_predictions(options["paths"], benchmark=benchmark, **asked)
         self.stdout.write(f"{len(check.predictions)} of {check.questions} questions are answered")
         if check.faults:
             raise CommandError("\n".join(check.in_words()))

@@ -78,9 +78,8 @@ class Command(RefusingCommand):
     def _show(self, plan: Plan, todo: list[Step]) -> None:
         self.stdout.write(f"Model: {plan.source_name}, on {plan.model.source.device}")
         self.stdout.write(f"Settings: {plan.model.settings.in_words()}")
-        left_out = Counter(
-            f"{step.fields['task']}: {step.left_out}" for step in todo if step.left_out
-        )
+        left = (step for step in todo if step.left_out)
+        left_out = Counter(f"{step.fields['task']}: {step.left_out}" for step in left)
         for reason, count in left_out.items():
             self.stdout.write(f"Left out, {count} × {reason}")
         open_steps = [step for step in todo if not step.left_out]

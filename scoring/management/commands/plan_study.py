@@ -88,14 +88,10 @@ class Command(RefusingCommand):
             )
         assumptions = _assumptions(options, pilot)
         contrast = _contrast(options)
-        plan = make_plan(
-            assumptions,
-            budget=options["budget"],
-            width=None if options["width"] is None else options["width"] / 100,
-            contrast=contrast,
-            min_coverage=None if options["no_simulation"] else options["min_coverage"],
-            seed=options["seed"],
-        )
+        width = None if options["width"] is None else options["width"] / 100
+        least = None if options["no_simulation"] else options["min_coverage"]
+        aim = {"budget": options["budget"], "width": width, "min_coverage": least}
+        plan = make_plan(assumptions, contrast=contrast, seed=options["seed"], **aim)
         for line in _sources(options, pilot):
             self.stderr.write(line)
         if options["format"] == "json":

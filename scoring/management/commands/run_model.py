@@ -59,9 +59,8 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             form, settings = options["format"], ModelSettings.of(options)
-            prompts = Prompts(
-                find_subject(options), form, templates_for(form, options["templates"])
-            )
+            subject = find_subject(options)
+            prompts = Prompts(subject, form, templates_for(form, options["templates"]))
             owner, limit = find_owner(options["owner"]), options["limit"]
             if options["dry_run"]:
                 self._show(*estimate(prompts, settings, owner=owner, limit=limit))

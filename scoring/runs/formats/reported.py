@@ -100,12 +100,10 @@ def _score(row: tuple[object, str], *, options: records.ReadOptions) -> tuple[st
         if getattr(run, name) in ("", None):
             raise BadInput(f"the field “{name}” is missing")
     shots, run = records.stored_shots(run), records.over(run, options.run)
+    said = {name: getattr(run, name) for name in ("task", "system", "method", "parameters")}
     return run.benchmark, ReportedScore(
-        task=run.task,
+        **said,
         kind=kind,
-        system=run.system,
-        method=run.method,
-        parameters=run.parameters,
         shots=shots,
         references=_one_of({"references": "unknown", **given}, "references", References.values),
         source=_source(given),
@@ -125,9 +123,8 @@ def _store(
         raise BadInput(f"the figure is about the benchmark “{named}”, not {benchmark.name}.")
     figures = {name: getattr(score, name) for name in FIGURES}
     key = {name: getattr(score, name) for name in KEY}
-    stored, is_new = ReportedScore.objects.get_or_create(
-        benchmark=benchmark, **key, defaults=figures
-    )
+    known = {"benchmark": benchmark, **key}
+    stored, is_new = ReportedScore.objects.get_or_create(**known, defaults=figures)
     there = {name: getattr(stored, name) for name in FIGURES}
     if is_new:
         report.added += 1
