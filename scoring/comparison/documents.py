@@ -4,6 +4,7 @@ too, answers the question: people, every system beside them at one number of sho
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import fsum
 
 from scoring.cells.cell_rows import BOOTSTRAP
 from scoring.cells.rows import (
@@ -258,7 +259,8 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
     if cells:
         tasks = {column.task for column in columns}
         whole = tasks <= set(floors)
-        mean = sum(floors[task] for task in tasks) / len(tasks) if whole else None
+        # In any order the same, to the last digit.
+        mean = fsum(floors[task] for task in tasks) / len(tasks) if whole else None
         yield Line({"who": Cell("no skill"), AVERAGE: mean, **cells}, kind="bound")
 
 
