@@ -27,6 +27,8 @@ ThingT = TypeVar("ThingT", Study, Benchmark)
 # Made by the migrations: what it takes to use the admin for one's own things.
 GROUP = "Researchers"
 READS = ("view_study", "view_benchmark")
+# Those whose staff status and group came with a role, and go with the last one.
+BY_ROLE = "Researchers by role"
 
 
 class Right(StrEnum):
@@ -169,6 +171,7 @@ def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
             thing.memberships.update_or_create(user=user, defaults={"role": role})
         else:
             members(thing).filter(user=user).delete()
+        _dismiss(user)
         name = user.get_username()
         was, now = ({name: one} if one else {} for one in (before, role))
         record(by, thing, ChangeAction.RIGHTS, was, now)
@@ -180,5 +183,15 @@ def _admit(user: User, role: str) -> None:
         reads = Permission.objects.filter(content_type__app_label="annotation")
         user.user_permissions.add(*reads.filter(codename__in=READS))
     else:
+        if not user.is_staff:
+            user.groups.add(Group.objects.get_or_create(name=BY_ROLE)[0])
         user.groups.add(*Group.objects.filter(name=GROUP))
         User.objects.filter(pk=user.pk).update(is_staff=True)
+
+
+def _dismiss(user: User) -> None:
+    """Take back what roles had brought, once somebody may set nothing up any more."""
+    sets_up = Membership.objects.filter(user=user, role__in=roles_with(Right.SET_UP))
+    if user.groups.filter(name=BY_ROLE).exists() and not sets_up.exists():
+        user.groups.remove(*Group.objects.filter(name__in=(GROUP, BY_ROLE)))
+        User.objects.filter(pk=user.pk).update(is_staff=False)

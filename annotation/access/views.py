@@ -50,9 +50,12 @@ def colleague(request: ResearcherRequest, token: str) -> HttpResponse:
 
 
 def _let_in(request: ResearcherRequest, form: UserCreationForm[User], token: str) -> HttpResponse:
+    is_new = not request.user.is_authenticated
+    # The password is hashed before the database is held, which takes a while.
+    user = form.save(commit=False) if is_new else request.user
     with transaction.atomic():
-        is_new = not request.user.is_authenticated
-        user = form.save() if is_new else request.user
+        if is_new:
+            user.save()
         thing = use_link(token, user, at=timezone.now())
     if is_new:
         login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])

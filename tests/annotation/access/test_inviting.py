@@ -239,3 +239,21 @@ def test_links_last_a_week() -> None:
     now = timezone.now()
     new_link(thing, "viewer", by=make.member(thing), at=now)
     assert MemberLink.objects.get().expires_at == now + LASTS
+
+
+def test_what_a_role_brought_goes_with_the_last_one(thing: Thing, owner: User) -> None:
+    by_role = User.objects.create_user("bob")
+    by_hand = User.objects.create_user("eve", is_staff=True)
+    other = make.study(make.benchmark())
+    for user in (by_role, by_hand):
+        for held in (thing, other):
+            give_role(held, user, "editor", by=owner)
+        give_role(thing, user, "viewer", by=owner)
+        user.refresh_from_db()
+        assert (user.is_staff, user.has_perm("annotation.add_study")) == (True, True)
+        give_role(other, user, None, by=owner)
+    by_role, by_hand = User.objects.get(pk=by_role.pk), User.objects.get(pk=by_hand.pk)
+    assert (by_role.is_staff, by_role.has_perm("annotation.add_study")) == (False, False)
+    # A viewer's reading stays; and what a superuser gave is the superuser's to take.
+    assert by_role.has_perm("annotation.view_study")
+    assert by_hand.is_staff
