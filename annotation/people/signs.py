@@ -17,7 +17,7 @@ VERSION = 1
 # for each character, which is three times a quick reader's pace; a long text may only be searched.
 ANSWERING_S, CHARACTER_S, LONGEST_S = 0.5, 0.005, 5.0
 # Below so many answers, half of them is chance.
-ENOUGH_ANSWERS = 8
+ENOUGH_ANSWERS = 5
 # Out of sight for longer than a slow connection takes; in a quarter of the answers, and so many.
 AWAY_MS, AWAY_SHARE, AWAY_ANSWERS = 3_000, 0.25, 5
 # Texts of which less than half was typed: how long they are at least, and how many there are.
