@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -323,3 +324,8 @@ class OutcomeRule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_outcome_display()}: {self.code}"
+
+    @property
+    def least(self) -> Decimal:
+        """What whoever ends so gets at least: by the rule, or from the platform itself."""
+        return max(self.minimum, self.platform_pays or Decimal(0))

@@ -29,7 +29,7 @@ from annotation.payments.ledger import (
     export_payments,
     totals,
 )
-from annotation.studies.codes import other_reward, rewards, what_it_pays
+from annotation.studies.codes import Lowered, other_reward, rewards, what_it_pays
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
@@ -135,7 +135,11 @@ def set_rewards(request: ResearcherRequest, study: Study) -> HttpResponse:
     form = RewardsForm(request.POST)
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
-    store_rewards(study, form.cleaned_data, by=request.user)
+    try:
+        never_paid = "never_paid" in request.POST
+        store_rewards(study, form.cleaned_data, never_paid=never_paid, by=request.user)
+    except Lowered as refusal:
+        return _payments_page(request, study, status=409, rewards=form, lowered=str(refusal))
     messages.success(request, "Stored: bonuses are what is due beyond that.")
     return _back(study)
 

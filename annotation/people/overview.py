@@ -14,7 +14,7 @@ from django.utils.text import Truncator
 
 from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
-from annotation.payments.ledger import dues_of
+from annotation.payments.ledger import Due, dues_of
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
@@ -73,8 +73,8 @@ def overview(
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
-    ended = [row.assignment for row in people if not row.is_at_work]
-    so_far, expected = _cost(study, people, figures, total)
+    ended = dues_of(study, [row.assignment for row in people if not row.is_at_work])
+    so_far, expected = _cost(study, people, ended, figures, total)
     return {
         "shots": shots,
         "lines": [
@@ -94,7 +94,7 @@ def overview(
         "problems": _problems(study),
         "burst": _burst(study, people, at),
         "late": _late(study, total["wanted"]),
-        "bonuses": sum(due.open > 0 for due in dues_of(study, ended)),
+        "bonuses": sum(due.open > 0 for due in ended),
     }
 
 
@@ -133,15 +133,12 @@ def _pace(study: Study, people: Iterable[Row], at: datetime) -> float | None:
 
 
 def _cost(
-    study: Study, people: Iterable[Row], figures: StudyFigures, total: Cell
+    study: Study, people: Iterable[Row], ended: Iterable[Due], figures: StudyFigures, total: Cell
 ) -> tuple[Decimal, Decimal]:
-    """So far, and expected in all, with the platform's fee."""
-    paid, working_ms = Decimal(0), 0
-    for row in people:
-        if row.is_at_work:
-            working_ms += row.assignment.paid_ms
-        else:
-            paid += row.assignment.amount or 0
+    """So far, and expected in all, with the platform's fee; what was paid beyond what is due is
+    paid."""
+    paid = sum((due.total + due.overpaid for due in ended), Decimal(0))
+    working_ms = sum(row.assignment.paid_ms for row in people if row.is_at_work)
     if total["finished"] >= ENOUGH_FINISHED:
         # What was paid to those who were screened out or left belongs to each finished place.
         each = paid / total["finished"]

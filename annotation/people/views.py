@@ -15,7 +15,17 @@ from annotation.access.requests import ResearcherRequest, join_links, resume_lin
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
 from annotation.kinds import answer_score, gold_in_force, in_full
-from annotation.models import CHECK, Assignment, ChangeAction, Item, Judgement, Outcome, Role, Study
+from annotation.models import (
+    CHECK,
+    Assignment,
+    ChangeAction,
+    Item,
+    Judgement,
+    Outcome,
+    PayPurpose,
+    Role,
+    Study,
+)
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.payments.ledger import due_of
@@ -29,6 +39,7 @@ from annotation.studies.people import exclude
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
+from annotation.work.wording import amount_text
 
 VIEW = "annotation.view_assignment"
 WATCH = "annotation/people/watch.html"
@@ -104,7 +115,7 @@ def _person_page(
     context = {
         **frame,
         "row": row,
-        "events": events(row.assignment),
+        "events": events(row.assignment, with_pay=Right.PAY in frame["rights"]),
         "answers": answers(
             row.assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]
         ),
@@ -167,8 +178,20 @@ def _assignment(study: Study, assignment_id: int) -> Assignment:
 Event = tuple[datetime, str]
 
 
-def events(assignment: Assignment) -> list[Event]:
-    return sorted(_events(assignment), key=itemgetter(0))
+def events(assignment: Assignment, *, with_pay: bool) -> list[Event]:
+    paid = _paid(assignment) if with_pay else ()
+    return sorted([*_events(assignment), *paid], key=itemgetter(0))
+
+
+def _paid(assignment: Assignment) -> Iterator[Event]:
+    for line in assignment.payment_lines.all():
+        amount = amount_text(line.amount, assignment.study.currency)
+        if line.purpose == PayPurpose.BONUS:
+            yield line.made_at, f"{amount} sent as a bonus"
+        elif line.correction:
+            yield line.made_at, f"pay corrected by {amount}: {line.reason}"
+        else:
+            yield line.made_at, f"{amount} approved as due"
 
 
 def _events(assignment: Assignment) -> Iterator[Event]:

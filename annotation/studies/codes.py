@@ -11,7 +11,9 @@ from django.db import transaction
 from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, ProlificStudy, Study
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
+from annotation.models.errors import Refusal
 from annotation.models.frozen import draft_content
+from annotation.models.texts import counted
 from annotation.work.estimating import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
 
@@ -100,11 +102,31 @@ def has_fixed_payment(rule: OutcomeRule) -> bool:
     return rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
 
 
+class Lowered(Refusal):
+    """A reward that the platform may have paid already."""
+
+
 @transaction.atomic
-def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None = None) -> None:
-    """Also while the study runs: the platform's reward can be raised there at any time."""
-    if {name: amounts[name] for name in REWARDED} == rewards(study):
+def set_rewards(
+    study: Study,
+    amounts: Mapping[str, Decimal],
+    *,
+    never_paid: bool = False,
+    by: User | None = None,
+) -> None:
+    """Also while the study runs: the platform's reward can be raised there at any time. Lowering it
+    once people have finished takes the word that the platform never paid the higher one."""
+    said = rewards(study)
+    if {name: amounts[name] for name in REWARDED} == said:
         return
+    is_lower = any(amounts[name] < (said.get(name) or 0) for name in REWARDED)
+    finished = study.assignments.of_people().exclude(outcome="").count() if is_lower else 0
+    if finished and not never_paid:
+        raise Lowered(
+            f"{counted(finished, 'person has', 'people have')} finished, and the platform pays by "
+            "itself what stood here: with less a bonus would pay it a second time. If the platform "
+            "never paid the higher amount, tick that."
+        )
     before = rules_of(study)
     for outcome in REWARDED:
         study.outcome_rules.filter(outcome=outcome).update(platform_pays=amounts[outcome])

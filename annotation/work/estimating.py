@@ -59,12 +59,19 @@ def estimate(
     """With this many seconds per example; platform fees come on top."""
     sizes = _sizes(batches, tests)
     per_key: Counter[str] = Counter()
+    completed = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
+    least = completed.least if completed else Decimal(0)
     judgements = longest_s = 0
+    # Beyond the time, where the platform or the rule pays more than that.
+    beyond = Decimal(0)
     for batch in batches:
         checks, training = sizes[batch.check_set_id], sizes[batch.training_set_id]
         test = sizes[batch.test_set_id]
         per_key.update(dict.fromkeys(batch.exposure_keys, batch.wanted))
-        judgements += batch.wanted * (checks + training + test)
+        items = batch.wanted * (checks + training + test)
+        worked = earned(round(items * seconds * 1000), study.hourly_rate)
+        beyond += max(batch.wanted * least - worked, Decimal(0))
+        judgements += items
         longest_s += batch.wanted * _longest_s(study, training, test, checks)
     return Estimate(
         batches=len(batches),
@@ -72,7 +79,7 @@ def estimate(
         people=max(per_key.values(), default=0),
         judgements=judgements,
         hours=judgements * seconds / 3600,
-        cost=earned(round(judgements * seconds * 1000), study.hourly_rate),
+        cost=earned(round(judgements * seconds * 1000), study.hourly_rate) + beyond,
         most=earned(longest_s * 1000, study.hourly_rate),
     )
 
@@ -252,13 +259,13 @@ def ahead(content: BatchContent) -> str:
 
 def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
     """What an outcome pays, said before it has come about."""
-    if rule is None or (rule.pays_time and not rule.minimum):
+    if rule is None or (rule.pays_time and not rule.least):
         return _("You are then paid for the time you worked.")
-    least = {"amount": amount_text(rule.minimum, study.currency)}
+    least = {"amount": amount_text(rule.least, study.currency)}
     if rule.pays_time:
         sentence = _("You are then paid for the time you worked, and at least %(amount)s.")
         return sentence % least
-    if rule.minimum:
+    if rule.least:
         return _("You are then paid %(amount)s.") % least
     return _("Nothing is paid then.")
 
@@ -331,7 +338,7 @@ def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
 
 
 def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[Decimal, Decimal]:
-    minimum = rule.minimum if rule else Decimal(0)
+    minimum = rule.least if rule else Decimal(0)
     return (
         max(earned(1000 * time.least, study.hourly_rate), minimum),
         max(earned(1000 * time.most, study.hourly_rate), minimum),
@@ -348,8 +355,8 @@ def _exactly(
         _("By this estimate %(amount)s for %(time)s of work.")
         % {"amount": range_text(*amounts), "time": range_text(*times)}
     ]
-    if rule is not None and rule.minimum:
-        least = {"amount": amount_text(rule.minimum, study.currency)}
+    if rule is not None and rule.least:
+        least = {"amount": amount_text(rule.least, study.currency)}
         sentences.append(_("If you go to the end you are paid at least %(amount)s.") % least)
     return sentences
 
@@ -373,7 +380,7 @@ def _caps(
             "the instructions."
         )
     more = _("After the first items up to %(reading)s more are paid for reading.")
-    minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))
+    minimum = max((rule.least for rule in rules.values()), default=Decimal(0))
     amount = max(earned(1000 * most_paid_s(study, contents), study.hourly_rate), minimum)
     return [
         sentence % caps,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -44,12 +44,12 @@ from annotation.work.wording import amount_text, markdown_html, share_text, time
 def ending_of(assignment: Assignment) -> dict[str, Any]:
     """Heading and reason; what was worked, by which rule it comes to the amount, and the amount:
     nothing where nobody had worked."""
-    has_worked = assignment.outcome not in JoinAnswer.values
+    has_worked, currency = assignment.outcome not in JoinAnswer.values, assignment.study.currency
     return {
         "heading": heading_of(assignment.outcome),
         "reason": _reason(assignment),
         "pay": _pay(assignment) if has_worked else [],
-        "amount": _amount(assignment) if has_worked else "",
+        "amount": amount_text(_amount(assignment), currency) if has_worked else "",
     }
 
 
@@ -161,8 +161,10 @@ def _why_expired(assignment: Assignment) -> str:
     return sentence % {"hours": hours}
 
 
-def _amount(assignment: Assignment) -> str:
-    return amount_text(assignment.amount or 0, assignment.study.currency)
+def _amount(assignment: Assignment) -> Decimal:
+    """What they get in all: the platform itself may pay more than the time is worth."""
+    rule = _rule(assignment.study, assignment.outcome)
+    return max(assignment.amount or Decimal(0), (rule and rule.platform_pays) or Decimal(0))
 
 
 def _pay(assignment: Assignment) -> list[str]:
@@ -172,7 +174,7 @@ def _pay(assignment: Assignment) -> list[str]:
         "time": time_text(assignment.paid_ms // 1000),
         "worked": amount_text(worked, study.currency),
         "rate": amount_text(study.hourly_rate, study.currency),
-        "amount": _amount(assignment),
+        "amount": amount_text(_amount(assignment), study.currency),
     }
     rule = _rule(study, assignment.outcome)
     if rule is not None and not rule.pays_time:
@@ -181,7 +183,7 @@ def _pay(assignment: Assignment) -> list[str]:
             _("By the rules of this study the time is not paid after such an end.") % figures,
         ]
     sentences = [_("You worked %(time)s: at %(rate)s an hour that is %(worked)s.") % figures]
-    if assignment.amount is not None and assignment.amount > worked:
+    if _amount(assignment) > worked:
         sentences.append(_("After such an end at least %(amount)s is paid.") % figures)
     return sentences
 

@@ -32,6 +32,7 @@ from annotation.models import (
 )
 from annotation.models.benchmark import LAID_OUT, PART, names_of
 from annotation.models.texts import counted as count_of
+from annotation.payments.ledger import dues
 from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
@@ -433,10 +434,14 @@ class Pay:
     """Amounts in the study's currency. Elapsed time runs from consent to the end, breaks
     included; paid time is capped for each page."""
 
-    def __init__(self, people: Sequence[Assignment], names: Mapping[int, str]) -> None:
+    def __init__(
+        self, study: Study, people: Sequence[Assignment], names: Mapping[int, str]
+    ) -> None:
+        # With later corrections; nobody corrects what simulated annotators are due.
+        due_to = {due.assignment.pk: due.total for due in dues(study)}
         # Each that ended, whatever its outcome, with what it was due.
         ended = [
-            (person, person.amount)
+            (person, due_to.get(person.pk, person.amount))
             for person in people
             if person.outcome and person.amount is not None
         ]
@@ -493,7 +498,7 @@ class Facts:
         self.unanswered = self.design.items - answered.count()
         self.people = TakingPart(study, people)
         self.training, self.checks = Training(people), checked(people)
-        self.pay = Pay(people, {task.task.pk: task.name for task in self.design.tasks})
+        self.pay = Pay(study, people, {task.task.pk: task.name for task in self.design.tasks})
         self.rules: list[OutcomeRule] = list(
             study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")
         )

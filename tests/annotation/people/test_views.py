@@ -344,6 +344,37 @@ def test_stores_what_the_platform_pays_itself(researcher: Client, batch: Batch) 
     assert (rules["completed"], rules["screened_out"]) == (Decimal("2.50"), Decimal("0.20"))
 
 
+def test_lowers_no_reward_that_may_be_paid_without_a_word(researcher: Client, batch: Batch) -> None:
+    url = path("set_rewards", batch)
+    researcher.post(url, {"completed": "2.50", "screened_out": "0"})
+    researcher.post(url, {"completed": "2.00", "screened_out": "0"})
+    make.worked_through(batch)
+    refused = researcher.post(url, {"completed": "0.10", "screened_out": "0"})
+    assert refused.status_code == 409
+    assert "1 person has finished" in refused.content.decode()
+    rule = batch.study.outcome_rules.get(outcome="completed")
+    assert rule.platform_pays == Decimal("2.00")
+    researcher.post(url, {"completed": "3", "screened_out": "0"})
+    never = {"completed": "0.10", "screened_out": "0", "never_paid": "on"}
+    assert researcher.post(url, never).status_code == 302
+    rule.refresh_from_db()
+    assert rule.platform_pays == Decimal("0.10")
+
+
+def test_tells_of_a_correction_wherever_money_is_told(researcher: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    approve(batch.study, [done.pk], at=make.NOON)
+    before = standing(batch, at=make.NOON).so_far
+    reason = {"amount": "5.00", "reason": "The page was slow.", "lines": "1"}
+    researcher.post(path("correct_payment", batch, done.pk), reason)
+    assert "pay corrected by 5.00 USD: The page was slow." in read(
+        researcher, "person", batch, done.pk
+    ).replace("\xa0", " ")
+    assert standing(batch, at=make.NOON).so_far == before + 5
+    editor = signed_in(batch, "editor").get(path("person", batch, done.pk)).content.decode()
+    assert "The page was slow" not in editor
+
+
 def test_corrects_and_says_what_is_wrong_with_a_correction(
     researcher: Client, batch: Batch
 ) -> None:

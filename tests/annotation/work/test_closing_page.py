@@ -73,6 +73,13 @@ def test_says_where_a_minimum_was_higher() -> None:
     assert pay(assignment).endswith(sentences)
 
 
+def test_says_what_the_platform_itself_pays_where_that_is_more() -> None:
+    assignment = ended(Outcome.COMPLETED)
+    OutcomeRule.objects.filter(outcome="completed").update(platform_pays=5)
+    assert ending_of(assignment)["amount"] == "5.00\u00a0USD"
+    assert pay(assignment).endswith("After such an end at least 5.00 USD is paid.")
+
+
 def test_says_where_the_time_is_not_paid() -> None:
     assignment = ended(Outcome.WITHDRAWN)
     OutcomeRule.objects.filter(outcome="withdrawn").update(pays_time=False)

@@ -41,6 +41,14 @@ def test_multiplies_people_examples_and_seconds(study: Study, task: Task) -> Non
     assert found.cost == Decimal("4.00")
 
 
+def test_costs_no_less_than_the_platform_itself_pays(study: Study, task: Task) -> None:
+    batches = [make.batch(study, task, wanted=4)]
+    study.outcome_rules.filter(outcome="completed").update(platform_pays=2)
+    # Ten items of 30 seconds are worth 1.00.
+    assert estimate(study, batches, seconds=30).cost == Decimal("8.00")
+    assert estimate(study, batches, seconds=300).cost == Decimal("40.00")
+
+
 def test_says_what_it_costs_if_all_paid_time_is_used(study: Study, task: Task) -> None:
     batches = [make.batch(study, task, wanted=2)]
     # The description and the page before the test, the answers, the reveals.

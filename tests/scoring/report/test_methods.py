@@ -1,4 +1,5 @@
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from annotation.models import (
     Task,
     WorkSummary,
 )
+from annotation.payments.ledger import approve, correct
 from annotation.people.rows import rows
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
@@ -183,6 +185,15 @@ def test_counts_a_shot_as_a_context_with_all_its_questions() -> None:
     for number, pk in enumerate(pks):
         Example.objects.filter(pk=pk).update(context_hash=f"{number // 3}")
     assert "learn from 2 contexts (6 labelled examples) of" in text_of(study, "Design")
+
+
+def test_counts_corrections_among_what_was_due() -> None:
+    batch = measured.cell([3, 4])
+    first = batch.assignments.earliest("pk")
+    due = sum(one.amount for one in batch.assignments.all() if one.amount)
+    approve(batch.study, [first.pk], at=make.NOON)
+    correct(first, amount=Decimal("5.00"), reason="Slow.", at=make.NOON)
+    assert f"In all {due + 5} USD were due" in text_of(batch.study, "Pay").replace("\xa0", " ")
 
 
 def test_gives_medians_of_pay_by_task() -> None:
