@@ -14,7 +14,7 @@ from annotation.models.assignment import random_letters
 from annotation.models.errors import Refusal
 from annotation.models.frozen import draft_content
 from annotation.models.texts import counted
-from annotation.work.estimating import Facts, asked_of, in_detail, in_short
+from annotation.work.consent_facts import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
 
 # Those who declined or came too late have not worked.

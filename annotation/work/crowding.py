@@ -4,14 +4,17 @@ owner's page shows. A script cannot fill a study by itself, and a class in one r
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from annotation.access import throttles
 from annotation.models import Study
 from annotation.models.assignment import LETTERS
 from annotation.work.device_codes import letters_of, shown_code
 from annotation.work.joining import hour_of
 
 HOUR = timedelta(hours=1)
+WRONG_CODES = "wrong_codes_per_address"
 
 
 def limit_of(study: Study) -> tuple[str, int]:
@@ -33,3 +36,28 @@ def is_hours_code(study: Study, typed: str, *, at: datetime) -> bool:
     letters = letters_of(typed)
     codes = [letters_of(hours_code(study, at=moment)) for moment in (at, at - HOUR)]
     return any(constant_time_compare(letters, code) for code in codes)
+
+
+class Crowd:
+    """Who joined a study from this address in this hour, as a number."""
+
+    def __init__(self, request: HttpRequest, study: Study) -> None:
+        self.study = study
+        self.limit, self.most = limit_of(study)
+        self.who = f"{study.pk} {throttles.address_of(request)}"
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self.most) and throttles.counted(self.limit, self.who) >= self.most
+
+    def enters(self) -> bool:
+        """Takes somebody in, if there is room."""
+        if not self.most or throttles.count(self.limit, self.who) <= self.most:
+            return True
+        throttles.count(self.limit, self.who, by=-1)
+        return False
+
+    def lets_in(self, typed: str, *, at: datetime) -> bool:
+        """By the hour's code, while not too many were guessed."""
+        may_guess = not throttles.seconds_to_wait(WRONG_CODES, self.who)
+        return may_guess and is_hours_code(self.study, typed, at=at)

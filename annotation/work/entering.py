@@ -5,7 +5,6 @@ Opening a link writes nothing to the database: it may be a preview, a prefetch o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,8 +37,8 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
-from annotation.work.crowding import is_hours_code, limit_of
-from annotation.work.estimating import asked_of, in_detail, in_short
+from annotation.work.consent_facts import asked_of, in_detail, in_short
+from annotation.work.crowding import WRONG_CODES, Crowd
 from annotation.work.joining import (
     Full,
     NotOpen,
@@ -61,7 +60,6 @@ TRY_ONE = "annotation/work/try.html"
 WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
 LONGEST_ID = 200
-WRONG_CODES = "wrong_codes_per_address"
 
 
 @dataclass(frozen=True)
@@ -295,35 +293,10 @@ def _consent_page(
         "consent": markdown_html(in_language(link.study.consent_text)),
         "door": door,
         "is_plain": link.is_plain,
-        "asks_code": _Crowd(request, link.study).is_full,
+        "asks_code": Crowd(request, link.study).is_full,
         **more,
     }
     return render(request, CONSENT, context, status=status)
-
-
-class _Crowd:
-    """Who joined a study from this address in this hour, as a number."""
-
-    def __init__(self, request: HttpRequest, study: Study) -> None:
-        self.study = study
-        self.limit, self.most = limit_of(study)
-        self.who = f"{study.pk} {throttles.address_of(request)}"
-
-    @property
-    def is_full(self) -> bool:
-        return bool(self.most) and throttles.counted(self.limit, self.who) >= self.most
-
-    def enters(self) -> bool:
-        """Takes somebody in, if there is room."""
-        if not self.most or throttles.count(self.limit, self.who) <= self.most:
-            return True
-        throttles.count(self.limit, self.who, by=-1)
-        return False
-
-    def lets_in(self, typed: str, *, at: datetime) -> bool:
-        """By the hour's code, while not too many were guessed."""
-        may_guess = not throttles.seconds_to_wait(WRONG_CODES, self.who)
-        return may_guess and is_hours_code(self.study, typed, at=at)
 
 
 class _Crowded(Exception):
@@ -331,7 +304,7 @@ class _Crowded(Exception):
 
 
 @transaction.atomic
-def _join_one_of(crowd: _Crowd, visit: Visit, typed: str) -> Assignment:
+def _join_one_of(crowd: Crowd, visit: Visit, typed: str) -> Assignment:
     """Takes a place, unless that is one too many. Raises _Crowded too, and what `join` raises."""
     at = timezone.now()
     assignment = join(visit, at=at)
@@ -341,9 +314,7 @@ def _join_one_of(crowd: _Crowd, visit: Visit, typed: str) -> Assignment:
     return assignment
 
 
-def _asked_for_code(
-    request: HttpRequest, door: Door, link: JoinLink, crowd: _Crowd
-) -> HttpResponse:
+def _asked_for_code(request: HttpRequest, door: Door, link: JoinLink, crowd: Crowd) -> HttpResponse:
     """The consent page again, with what was typed."""
     typed, status, error = request.POST.get("code", ""), 403, ""
     seconds = throttles.seconds_to_wait(WRONG_CODES, crowd.who) if typed else 0
@@ -416,7 +387,7 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
         count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
         return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
-    crowd = _Crowd(request, link.study)
+    crowd = Crowd(request, link.study)
     try:
         assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
     except _Crowded:

@@ -35,7 +35,7 @@ from annotation.models import (
     WorkState,
 )
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
-from annotation.work.estimating import ahead
+from annotation.work.consent_facts import ahead
 from annotation.work.finishing import amount_due, earned, in_hand_ms
 from annotation.work.judging import current_example, judgement_at
 from annotation.work.wording import amount_text, markdown_html, share_text, time_text

@@ -28,7 +28,8 @@ from annotation.models.frozen import batch_content, sequence
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.exported_judgements import judgement_rows
 from annotation.studies.lifecycle import close_study, start_study
-from annotation.work.estimating import estimate, in_detail, in_short
+from annotation.work.consent_facts import in_detail, in_short
+from annotation.work.estimating import estimate
 from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.joining import Full
 from annotation.work.judging import begin

@@ -12,7 +12,8 @@ from django.urls import reverse
 from annotation.models import Assignment, Batch, Kind, OutcomeRule, WorkState
 from annotation.models.frozen import batch_content
 from annotation.studies.lifecycle import start_study
-from annotation.work.estimating import ENOUGH_PEOPLE, asked_of, in_detail, in_short
+from annotation.work.consent_facts import asked_of, in_detail, in_short
+from annotation.work.estimating import ENOUGH_PEOPLE
 from annotation.work.judging import begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
 from tests import make
