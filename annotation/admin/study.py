@@ -38,7 +38,7 @@ from annotation.studies.drafting import copy_study, hold_draft
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
-from annotation.studies.screening import screenings_by_cell
+from annotation.studies.screening import screening_facts
 from annotation.studies.tabs import CHANGE, study_frame
 
 # By the page's address: the act, its button, what it means, and what is said when it is done.
@@ -330,7 +330,7 @@ class StudyAdmin(MembersAdmin[Study]):
             **study_frame(request.user, row, tab="settings"),
             "missing": [] if row.is_frozen else what_is_missing(row),
             "advice": [] if row.is_frozen else study_advice(row),
-            "screenings": screenings_by_cell(row),
+            **screening_facts(row),
             "figures": figures,
             "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
             "links": join_links(request, row),

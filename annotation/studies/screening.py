@@ -2,7 +2,7 @@
 batch has a floor by it, without which no verdict on it is sure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -53,10 +53,7 @@ class Screening:
 
     @property
     def sentence(self) -> str:
-        return (
-            f"Of 100 people who only guess, about {100 * self.figures.guessers_in:.0f} get in; of "
-            f"100 careful ones, about {100 * self.figures.careful_out:.0f} are turned away."
-        )
+        return let_in([self])
 
     @property
     def setting(self) -> str:
@@ -64,10 +61,6 @@ class Screening:
         share = f"right on {100 * rule.no_skill:.0f} % of them, as the best blind rule is"
         guess = f"one of {rule.labels} labels" if rule.labels else share
         return f"That is for {rule.places} places and {rule.items} items; a guess is {guess}."
-
-    @property
-    def assumptions(self) -> str:
-        return f"{self.setting} {SIMULATED_AS}"
 
     @property
     def advice(self) -> str:
@@ -83,6 +76,22 @@ class Screening:
             f"The lowest floor, in steps of 10 points, that lets in at most {ADVISED_GUESSERS} of "
             f"100 who guess is {lowest} %."
         )
+
+
+def let_in(screenings: Sequence[Screening]) -> str:
+    """A sentence, from the strictest rule to the laxest."""
+    guessers = _span(one.figures.guessers_in for one in screenings)
+    careful = _span(one.figures.careful_out for one in screenings)
+    return (
+        f"Of 100 people who only guess, about {guessers} get in; of 100 careful ones, about "
+        f"{careful} are turned away."
+    )
+
+
+def _span(shares: Iterable[float]) -> str:
+    percents = sorted(100 * share for share in shares)
+    ends = (f"{percents[0]:.0f}", f"{percents[-1]:.0f}")
+    return " to ".join(dict.fromkeys(ends))
 
 
 def why_no_floor(batch: Batch) -> str:
@@ -133,6 +142,17 @@ def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
     return {
         pk: [asdict(screening) for screening in _simulated(rules.values())]
         for pk, rules in _rules(study).items()
+    }
+
+
+def screening_facts(study: Study) -> dict[str, Any]:
+    """For a page: whom the rules let in, all and each with its cells."""
+    screenings = screenings_by_cell(study)
+    found = [screening for screening, _ in screenings]
+    return {
+        "screenings": screenings,
+        "let_in": let_in(found) if found else "",
+        "simulated_as": SIMULATED_AS,
     }
 
 

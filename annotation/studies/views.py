@@ -43,7 +43,7 @@ from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
-from annotation.studies.screening import screenings_by_cell
+from annotation.studies.screening import screening_facts
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.finishing import CENT
@@ -107,7 +107,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "seconds": seconds,
         "estimate": needed,
         "cost_with_fee": (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT),
-        "screenings": screenings_by_cell(study),
+        **screening_facts(study),
         "facts": facts_to_read(study),
         "consent": markdown_html(study.consent_text),
         "never_frozen": [name.replace("_", " ") for name in NEVER_FROZEN],
