@@ -1,5 +1,6 @@
-"""A search through docs/: the sections that hold every word that is asked for, the best first."""
+"""A search through docs/: the sections that hold most of the words asked for, the best first."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -12,8 +13,10 @@ from config.documentation import pages
 MOST_FOUND = 20
 LONGEST_QUERY = 100
 EXCERPT = 160
-# A word in a heading says what a section is about.
+# A word in a heading says what a section is about, and a whole word what was asked for.
 IN_HEADING = 10
+WHOLE = 5
+MOST_COUNTED = 5
 
 
 class Section(NamedTuple):
@@ -25,8 +28,9 @@ class Section(NamedTuple):
 
 def search(query: str) -> list[dict[str, str]]:
     words = query[:LONGEST_QUERY].casefold().split()
-    scored = [(_score(section, words), section) for section in _sections()] if words else []
-    found = sorted((one for one in scored if one[0]), key=lambda one: -one[0])
+    scored = [(_score(section, words), section) for section in _sections()]
+    most, _ = max(score for score, _ in scored)
+    found = sorted((one for one in scored if most and one[0][0] == most), key=lambda one: one[0])
     return [
         {
             "title": pages.title(section.page),
@@ -34,15 +38,21 @@ def search(query: str) -> list[dict[str, str]]:
             "address": pages.address(f"{section.page}.md#{section.anchor}"),
             "excerpt": _excerpt(section.text, words[0]),
         }
-        for _, section in found[:MOST_FOUND]
+        for _, section in reversed(found[-MOST_FOUND:])
     ]
 
 
-def _score(section: Section, words: list[str]) -> int:
-    """0 where a word is missing."""
+def _score(section: Section, words: list[str]) -> tuple[int, int]:
+    """How many of the words it holds, and how well."""
     heading, text = section.heading.casefold(), section.text.casefold()
-    counts = [IN_HEADING * heading.count(word) + min(text.count(word), 5) for word in words]
-    return sum(counts) if all(counts) else 0
+    counts = [IN_HEADING * _count(heading, word) + _count(text, word) for word in words]
+    return sum(map(bool, counts)), sum(counts)
+
+
+def _count(text: str, word: str) -> int:
+    """Within other words too, so that “release” finds “released”, but for less."""
+    whole = re.findall(rf"\b{re.escape(word)}\b", text)
+    return min(text.count(word), MOST_COUNTED) + WHOLE * min(len(whole), MOST_COUNTED)
 
 
 def _excerpt(text: str, word: str) -> str:
