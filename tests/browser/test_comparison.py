@@ -1,5 +1,7 @@
 """The pages of a comparison, the leaderboard and the planner, in a browser: axe, width, paper."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -33,6 +35,20 @@ def batch() -> Batch:
     made.study.title = "A title that is too long for the width of a phone, as titles are"
     made.study.save()
     return made
+
+
+def test_a_benchmarks_further_pages_open_from_its_menu(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    researcher.goto(f"{live_server.url}/benchmarks/{batch.task.benchmark.name}/comparison/")
+    # A name and its score stand beside each other.
+    name, score = (researcher.locator(f".forest li .{part}").first for part in ("who", "score"))
+    expect(name).to_be_visible()
+    assert (name.bounding_box() or {})["height"] <= 2 * (score.bounding_box() or {})["height"]
+    researcher.locator(".more summary").click()
+    researcher.get_by_role("link", name="Leaderboard").click()
+    expect(researcher).to_have_url(re.compile("/leaderboard/"))
 
 
 # How high the pages may be: a reader of the whole page comes to its end.
