@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.contrib.admin import AdminSite
-from django.contrib.admin.apps import AdminConfig
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.urls import reverse
+
+from config.health import troubles
 
 # What everybody uses who runs studies, by the names of the models.
 GROUPS = (
@@ -25,6 +27,12 @@ class ResearchersSite(AdminSite):
     site_title = "Baseliner"
     index_title = "Set up"
     site_url = "/"
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """With what of the installation does not do its part."""
+        return super().index(request, {**(extra_context or {}), "troubles": troubles()})
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
@@ -51,7 +59,3 @@ class ResearchersSite(AdminSite):
             "has_module_perms": True,
             "models": models,
         }
-
-
-class ResearchersAdminConfig(AdminConfig):
-    default_site = "config.admin_site.ResearchersSite"

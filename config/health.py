@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Min, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -47,9 +48,23 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """Whether this process can do all of its work, part by part: "ok", or what is wrong."""
-    parts = {"database": _database(), "queue": _queue(), "disk": _disk(), "clock": _clock()}
+    parts = _parts()
     ready = all(told == OK for told in parts.values())
     return JsonResponse(parts, status=200 if ready else 503)
+
+
+def troubles() -> list[str]:
+    return [told for told in _parts().values() if told != OK]
+
+
+def _parts() -> dict[str, str]:
+    return {
+        "database": _database(),
+        "queue": _queue(),
+        "cache": _cache(),
+        "disk": _disk(),
+        "clock": _clock(),
+    }
 
 
 def _database() -> str:
@@ -69,6 +84,14 @@ def _queue() -> str:
             broker.ensure_connection(max_retries=1, timeout=BROKER_WAITS_S)
     except (OSError, OperationalError, RedisError):
         return "The queue does not answer: long work waits until it does."
+    return OK
+
+
+def _cache() -> str:
+    try:
+        cache.get("readyz")
+    except (OSError, RedisError):
+        return "The cache does not answer: work goes on, and nothing is throttled."
     return OK
 
 

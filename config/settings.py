@@ -48,7 +48,7 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
-    "config.admin_site.ResearchersAdminConfig",
+    "config.admin_config.ResearchersAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,20 +1,15 @@
 """Jobs: the state of long work, and a way to stop it."""
 
-from datetime import timedelta
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
 from annotation.admin.pages import ViewOnlyAdmin, shown, to_row
-from annotation.models import Benchmark, Job, JobState
-
-# A worker with nothing else to do takes a job within seconds.
-SOON = timedelta(seconds=30)
+from annotation.models import Benchmark, Job
 
 
 @admin.register(Job)
@@ -38,7 +33,6 @@ class JobAdmin(ViewOnlyAdmin[Job]):
             title=f"Job {job.pk}: {job.kind.replace('_', ' ')}",
             job=job,
             imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
-            is_left_lying=job.state == JobState.QUEUED and timezone.now() > job.created_at + SOON,
         )
 
     def cancel_page(self, request: HttpRequest, job: Job) -> HttpResponse:

@@ -1,7 +1,10 @@
 """Long work as a row: the broker only wakes a worker, the row is what survives."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from annotation.models.constraints import check
 
@@ -14,6 +17,8 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
+# A worker with nothing else to do takes a job within seconds.
+SOON = timedelta(seconds=30)
 OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -56,6 +61,10 @@ class Job(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in OVER
+
+    @property
+    def is_left_lying(self) -> bool:
+        return self.state == JobState.QUEUED and timezone.now() > self.created_at + SOON
 
 
 class JobFile(models.Model):

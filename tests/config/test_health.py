@@ -1,11 +1,13 @@
 from datetime import timedelta
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from celery import Celery
-from django.conf import settings
+from django.conf import settings as installed
 from django.db import OperationalError, connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from config import health
@@ -54,18 +56,33 @@ class TestReady:
     def test_tells_of_every_part(self, client: Client) -> None:
         response = client.get("/readyz")
         assert response.status_code == 200
-        assert response.json() == dict.fromkeys(("database", "queue", "disk", "clock"), "ok")
+        assert response.json() == dict.fromkeys(
+            ("database", "queue", "cache", "disk", "clock"), "ok"
+        )
 
     def test_tells_that_the_queue_is_away(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         away = Celery(broker="redis://127.0.0.1:1/0", set_as_current=False)
-        away.conf.broker_transport_options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+        away.conf.broker_transport_options = installed.CELERY_BROKER_TRANSPORT_OPTIONS
         monkeypatch.setattr(health, "queue", away)
         response = client.get("/readyz")
         assert response.status_code == 503
         assert response.json()["queue"].startswith("The queue does not answer")
         assert response.json()["database"] == "ok"
+
+    def test_tells_that_the_cache_is_away(
+        self, client: Client, admin_client: Client, settings: Any
+    ) -> None:
+        page = reverse("admin:index")
+        told = "The cache does not answer: work goes on, and nothing is throttled."
+        assert told not in admin_client.get(page).content.decode()
+        redis = "django.core.cache.backends.redis.RedisCache"
+        settings.CACHES = {"default": {"BACKEND": redis, "LOCATION": "redis://127.0.0.1:1/0"}}
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["cache"] == told
+        assert told in admin_client.get(page).content.decode()
 
     @pytest.mark.both_databases
     def test_tells_that_the_disk_is_full(
