@@ -23,6 +23,9 @@ AWAY_MS, AWAY_SHARE, AWAY_ANSWERS = 3_000, 0.25, 5
 # Texts of which less than half was typed: how long they are at least, and how many there are.
 TYPED_LENGTH, UNTYPED_ANSWERS = 10, 3
 
+# Of the answers that a sentence names.
+MOST_NUMBERS = 10
+
 LABELS = {
     "decoy": "answered what only programs see",
     "paste": "pasted",
@@ -89,9 +92,14 @@ def signs_of(answers: Sequence[Answer], content: BatchContent) -> dict[str, str]
 
 
 def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[str, str]]:
-    if decoys := sum(answer.decoy is True for answer in answers):
+    if decoys := [number for number, answer in enumerate(answers, start=1) if answer.decoy]:
         asked = sum(answer.decoy is not None for answer in answers)
-        yield "decoy", f"{decoys} of {asked} times answered the question that no page shows"
+        where = ", ".join(map(str, decoys[:MOST_NUMBERS])) + ", …" * (len(decoys) > MOST_NUMBERS)
+        yield (
+            "decoy",
+            f"{len(decoys)} of {asked} times answered the question that no page shows (answers "
+            f"{where})",
+        )
     if pastes := sum(answer.pastes or 0 for answer in answers):
         yield "paste", f"pasted {counted(pastes, 'time', 'times')}"
     if untyped := _untyped(answers):

@@ -132,6 +132,7 @@ NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
 # What is stored of a bundle, and shown on a page.
 STORED = ("study.json", "figures.jsonl")
 MOST_STORED = 5_000_000
+LONGEST_NAME = 200
 FIELDS = ("checksum", "slug", "title", "benchmark", "about", "figures")
 # What a figure is of: these texts, or values of these types.
 FIGURE: dict[str, tuple[Any, ...]] = {
@@ -268,6 +269,10 @@ def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
             row = _checked(line, name, number)
             if not isinstance(row, dict):
                 raise BadInput(f"{name}, line {number}: this is {json_type(row)}, not an object.")
+            if len(str(row.get("annotator", ""))) > LONGEST_NAME:
+                raise BadInput(
+                    f"{name}, line {number}: “annotator” may have {LONGEST_NAME} characters."
+                )
             yield row
 
 

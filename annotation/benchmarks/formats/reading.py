@@ -23,6 +23,7 @@ from scoring.core.normalisation import TOLERANCE
 # A training part of this size or less is a set of shots as published, such as MMLU's of 5; a larger
 # one is there to draw sets from.
 MOST_SHOTS = 64
+LONGEST_LABEL = 1_000
 # The name of such a part, which is not stored.
 PART = "labelled part"
 
@@ -89,6 +90,11 @@ def read_task(
         )
     _settle_normalisation(task, own, kind)
     choices = own.pop("choices", labels_of(rows))
+    if long := next((label for label in choices if len(label) > LONGEST_LABEL), None):
+        raise BadInput(
+            f"{task.slug}: the label “{long[:40]}…” has {len(long):,} characters, and at most "
+            f"{LONGEST_LABEL:,} fit on a button."
+        )
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _note_differing_gold(rows, reader.notes)

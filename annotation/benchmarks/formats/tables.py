@@ -86,8 +86,9 @@ class TableReader:
         has_question = bool({"question", "context"} & columns.keys())
         if not has_question or "answer" not in columns:
             lacking = "answer" if has_question else "question"
+            there = f"there are {', '.join(names)}" if names else "there is no row"
             raise BadInput(
-                f"{file}: no column is the {lacking}; there are {', '.join(names)}. Name it in the "
+                f"{file}: no column is the {lacking}; {there}. Name it in the "
                 f'task\'s file: "columns": {{"{lacking}": "…"}}.'
             )
         return columns

@@ -431,6 +431,12 @@ def test_keeps_the_audit_with_the_task(folder: Path) -> None:
     assert {"code", "severity", "message", "examples", "figures"} == set(audit[0])
 
 
+def test_refuses_a_label_that_fits_on_no_button(tmp_path: Path) -> None:
+    write_task(tmp_path / "T", [choice_row(1, "good"), choice_row(2, "x" * 1_001)], {})
+    with pytest.raises(BadInput, match=r"^t: the label “x{40}…” has 1,001 characters, and at"):
+        import_benchmark(tmp_path, name="mine")
+
+
 def test_asks_the_database_as_often_for_many_sets_as_for_few(tmp_path: Path) -> None:
     """But for an insert more where SQLite takes no more rows at once."""
     asked = []

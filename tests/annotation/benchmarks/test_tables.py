@@ -196,6 +196,7 @@ def test_names_tasks_for_their_files_or_folders(tmp_path: Path) -> None:
         ("t.csv", "", "t.csv is empty"),
         ("t.csv", "a,b\n1,2\n", "t.csv: no column is the question; there are a, b."),
         ("t.csv", "question,b\n1,2\n", "t.csv: no column is the answer"),
+        ("t.csv", "question,answer\n", "t.csv: no column is the question; there is no row."),
         ("t.csv", "question,answer\nWhich?,\n", "t.csv, line 2: there is no answer"),
         ("t.csv", b"question,answer\nIt\xd5s?,x\n", "t.csv, line 2: byte 19 of the file is not U"),
         ("t.json", '{"a": 1', "t.json, line 1: this is not JSON"),

@@ -95,7 +95,10 @@ def test_a_text_that_nobody_typed_is_seen(batch: Batch) -> None:
 def test_the_decoy_is_seen_when_it_is_answered(batch: Batch) -> None:
     assert found(worked(batch, decoy=False)) == {}
     assert found(worked(batch, decoy=True, wrong=1)) == {
-        "decoy": "13 of 13 times answered the question that no page shows"
+        "decoy": (
+            "13 of 13 times answered the question that no page shows (answers 1, 2, 3, 4, 5, 6, "
+            "7, 8, 9, 10, …)"
+        )
     }
 
 

@@ -170,6 +170,14 @@ ODD: dict[str, tuple[Callable[[Files], Files], str]] = {
     "a figure of nobody": (figure("kind", '"run"'), "row 1: “kind” is 'run', which no figure"),
     "a figure of no policy": (figure("references", "null"), "row 1: “references” is 'None'"),
     "a figure of no version": (figure("gold_version", "{}"), "row 1: “gold_version” is '{}'"),
+    "an endless name": (
+        lambda files: with_rows(
+            files,
+            "judgements.jsonl",
+            [{**row, "annotator": "x" * 201} for row in rows(files, "judgements.jsonl")],
+        ),
+        "judgements.jsonl, line 1: “annotator” may have 200 characters.",
+    ),
     "a figure that is a text": (figure("mean", '"1"'), "do not fit together (TypeError"),
     "too long to be stored": (
         lambda files: resummed({**files, "figures.jsonl": b"\n" * 5_000_001}),
