@@ -357,13 +357,14 @@ class StudyAdmin(MembersAdmin[Study]):
     ) -> HttpResponse:
         act, button, question, done = CHANGES[name]
         count = study.assignments.open().of_people().count()
-        at_work = f"{counted(count, 'person is', 'people are')} at work."
+        # Not “at work”: some may have lost their place, and can still finish.
+        begun = f"{counted(count, 'person has', 'people have')} begun and not finished."
         return self.confirm(
             request,
             study,
             lambda: act(study, request.user),
             title=f"{button}: {study}",
-            sentences=[question, at_work if count else "Nobody is at work at the moment."],
+            sentences=[question, begun if count else "Nobody has unfinished work."],
             button=button,
             done=done,
             to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),

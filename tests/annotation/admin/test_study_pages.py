@@ -77,7 +77,7 @@ def test_says_how_many_are_at_work_before_it_closes(admin_client: Client) -> Non
     batch = make.running_batch()
     make.at_work(batch)
     page = admin_client.get(address(batch.study, "close")).content.decode()
-    assert "1 person is at work." in page
+    assert "1 person has begun and not finished." in page
 
 
 def test_closes_and_ends_what_is_unfinished(admin_client: Client) -> None:
