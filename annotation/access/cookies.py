@@ -23,6 +23,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.models import Assignment, Channel
 from annotation.models.assignment import AssignmentQuerySet
+from annotation.models.prepared import PreparedRow
 
 COOKIE = "annotator"
 _SALT = "annotation.access"
@@ -33,6 +34,12 @@ _DOOR_MAX_AGE_S = 7 * 24 * 60 * 60
 DEVICE_CODE_COOKIE = "device_code"
 # Several people in one household may share a browser; more than this is not a household.
 _MOST_ASSIGNMENTS = 8
+# What each of an annotator's pages needs.
+WORKED_ON = PreparedRow(
+    lambda: Assignment.objects.select_related("place", "study").defer(
+        "study__frozen", "study__consent_text"
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -81,18 +88,11 @@ def new_browser() -> str:
 
 
 def signed_in_assignment(request: HttpRequest) -> Assignment | None:
-    """The assignment that this browser works on, with what each of its pages needs."""
+    """The assignment that this browser works on."""
     pk = cookie_of(request).get("assignment")
     if not isinstance(pk, int):
         return None
-    try:
-        return (
-            Assignment.objects.select_related("place", "study")
-            .defer("study__frozen", "study__consent_text")
-            .get(pk=pk)
-        )
-    except Assignment.DoesNotExist:
-        return None
+    return WORKED_ON.get(pk)
 
 
 def own_assignments(request: HttpRequest, door: Door) -> AssignmentQuerySet:

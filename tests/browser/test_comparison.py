@@ -45,7 +45,8 @@ def test_a_benchmarks_further_pages_open_from_its_menu(
     # A name and its score stand beside each other.
     name, score = (researcher.locator(f".forest li .{part}").first for part in ("who", "score"))
     expect(name).to_be_visible()
-    assert (name.bounding_box() or {})["height"] <= 2 * (score.bounding_box() or {})["height"]
+    high, line = (part.bounding_box() for part in (name, score))
+    assert high and line and high["height"] <= 2 * line["height"]
     researcher.locator(".more summary").click()
     researcher.get_by_role("link", name="Leaderboard").click()
     expect(researcher).to_have_url(re.compile("/leaderboard/"))
