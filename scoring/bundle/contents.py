@@ -10,17 +10,7 @@ from hashlib import sha256
 from itertools import chain, product
 from typing import Any
 
-from annotation.models import (
-    Assignment,
-    Example,
-    Gold,
-    Item,
-    ItemSet,
-    Judgement,
-    ReferencePolicy,
-    Study,
-    Task,
-)
+from annotation import models
 from scoring.bundle.figures import NUMBERS
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader, shots_of_batch
@@ -164,7 +154,9 @@ class Contents:
     """The rows of each file of one study's bundle: besides the people that count, with texts, with
     simulated annotators and with excluded ones. Numbers stand for batches and assignments."""
 
-    def __init__(self, study: Study, *, texts: bool, simulated: bool, with_excluded: bool) -> None:
+    def __init__(
+        self, study: models.Study, *, texts: bool, simulated: bool, with_excluded: bool
+    ) -> None:
         self.study = study
         self.with_texts, self.simulated, self.with_excluded = texts, simulated, with_excluded
         self._batches = list(
@@ -227,7 +219,7 @@ class Contents:
             left_out = () if self.with_texts else ("title", "description")
             yield {name: value for name, value in row.items() if name not in left_out}
 
-    def _description(self, task: Task) -> str:
+    def _description(self, task: models.Task) -> str:
         """As annotators saw it, in the work or before the checks."""
         own = [batch.description for batch in self._batches if batch.task_id == task.pk]
         checks = [
@@ -243,14 +235,14 @@ class Contents:
 
     def _rows_of_items(self, columns: Columns) -> Rows:
         for item_set in self._item_sets():
-            items = Item.objects.filter(item_set=item_set).select_related("example")
+            items = models.Item.objects.filter(item_set=item_set).select_related("example")
             for item in items.order_by("position"):
                 item.item_set = item_set
                 yield _row(columns, item)
 
     def _rows_of_gold(self, columns: Columns) -> Rows:
         for task in self._tasks:
-            golds = Gold.objects.filter(
+            golds = models.Gold.objects.filter(
                 example__in=self._examples(task).values("pk"),
                 version__number__lte=self._versions[task.pk],
             )
@@ -278,7 +270,7 @@ class Contents:
         for start in range(0, len(self._assignments), ASSIGNMENTS_AT_ONCE):
             some = self._assignments[start : start + ASSIGNMENTS_AT_ONCE]
             number = {assignment.pk: start + place for place, assignment in enumerate(some, 1)}
-            given = Judgement.objects.filter(assignment__in=some).select_related("example")
+            given = models.Judgement.objects.filter(assignment__in=some).select_related("example")
             by_pk = {assignment.pk: assignment for assignment in some}
             for judgement in sorted(given, key=lambda j: (number[j.assignment_id], j.step)):
                 assignment = by_pk[judgement.assignment_id]
@@ -295,7 +287,7 @@ class Contents:
         kinds = [False, True] if self.simulated else [False]
         excluded = [False, True] if self.with_excluded else [False]
         for references, estimand, with_excluded, simulated in product(
-            ReferencePolicy.values, ESTIMANDS, excluded, kinds
+            models.ReferencePolicy.values, ESTIMANDS, excluded, kinds
         ):
             choices = Choices(references=references, estimand=estimand, with_excluded=with_excluded)
             for cell in CellReader(choices).people(self.study, simulated=simulated):
@@ -308,14 +300,14 @@ class Contents:
             for example in examples.iterator(chunk_size=500):
                 yield _row(columns, example)
 
-    def _item_sets(self) -> Iterable[ItemSet]:
+    def _item_sets(self) -> Iterable[models.ItemSet]:
         sets = ((batch.check_set, batch.training_set, batch.test_set) for batch in self._batches)
         return {found.pk: found for found in chain.from_iterable(sets) if found}.values()
 
-    def _examples(self, task: Task) -> Any:
+    def _examples(self, task: models.Task) -> Any:
         sets = [item_set.pk for item_set in self._item_sets() if item_set.task_id == task.pk]
-        items = Item.objects.filter(item_set__in=sets)
-        return Example.objects.filter(pk__in=items.values("example"))
+        items = models.Item.objects.filter(item_set__in=sets)
+        return models.Example.objects.filter(pk__in=items.values("example"))
 
 
 def _row(columns: Columns, thing: object, **known: Any) -> dict[str, Any]:
@@ -330,7 +322,7 @@ def _part(thing: Any, name: str) -> Any:
     return None if thing is None else getattr(thing, name)
 
 
-def _since(assignment: Assignment, moment: datetime | None) -> int | None:
+def _since(assignment: models.Assignment, moment: datetime | None) -> int | None:
     """Milliseconds from the consent: how long things took, not when somebody was at work."""
     if moment is None:
         return None

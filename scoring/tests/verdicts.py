@@ -29,13 +29,8 @@ from scoring.cells.rows import (
     released,
     whose,
 )
+from scoring.core import verdicts
 from scoring.core import verdicts as rule
-from scoring.core.verdicts import (
-    average_difference,
-    average_interval,
-    averages_without_each,
-    over_tasks,
-)
 from scoring.tables.table import REQUIRED, as_in, columns_of
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.differences import (
@@ -167,7 +162,7 @@ def sharing(people: Iterable[Cell]) -> set[Sharing]:
 
 def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
     means, sds = ([_or_nan(getattr(row, name)) for row in rows] for name in ("mean", "sd"))
-    mean, sd, clues_sd = over_tasks(means, sds)
+    mean, sd, clues_sd = verdicts.over_tasks(means, sds)
     first = rows[0]
     has_shared = (first.study, first.pool, first.system, first.shots) in shared
     low, high, df = (None, None, None) if has_shared else _limits(rows)
@@ -199,7 +194,7 @@ def _limits(rows: Sequence[Row]) -> Limits:
         [min(1.0, _or_nan(getattr(row, name)) / 100) for row in rows] for name in ("mean", "se")
     )
     dfs, items = [_or_nan(row.df) for row in rows], [row.m or 0 for row in rows]
-    interval = average_interval(means, ses, dfs, items)
+    interval = verdicts.average_interval(means, ses, dfs, items)
     return percent(interval.low), percent(interval.high), known(interval.df)
 
 
@@ -290,7 +285,7 @@ def _judged_averages(
 
 def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
     tests = [pair.test for pair in pairs]
-    average = average_difference(tests)
+    average = verdicts.average_difference(tests)
     members = [pair.member for pair in pairs]
     exploratory = next((member.exploratory for member in members if member.exploratory), "")
     no_floor = next((member.no_floor for member in members if member.no_floor), "")
@@ -299,7 +294,7 @@ def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
         return rule.Member(untested, tuple, no_floor, exploratory)
     return rule.Member(
         average,
-        lambda: averages_without_each(tests, [pair.without_each for pair in pairs]),
+        lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
         no_floor,
         exploratory,
     )
