@@ -79,13 +79,9 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = None
         if options["study"]:
-            pilot = read_pilot(
-                find_study(options["study"]),
-                task=options["task"],
-                shots=options["pilot_shots"],
-                pool=options["pool"],
-                simulated=options["simulated"],
-            )
+            cell = {name: options[name] for name in ("task", "pool", "simulated")}
+            study = find_study(options["study"])
+            pilot = read_pilot(study, shots=options["pilot_shots"], **cell)
         assumptions = _assumptions(options, pilot)
         contrast = _contrast(options)
         width = None if options["width"] is None else options["width"] / 100
