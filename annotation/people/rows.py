@@ -15,10 +15,10 @@ from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.exported_judgements import column, csv_lines
+from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.finishing import earned
-from scoring.tables.table import values_of
+from scoring.tables.table import columns_in, values_of
 
 
 class Row:
@@ -175,25 +175,8 @@ def chosen(
     )
 
 
-# As a file: pseudonyms alone, as on the page.
-
-COLUMNS = (
-    column("annotator", "pseudonym", "assignment.annotator.pseudonym"),
-    column("batch", "its task, and its episode or its shots and split"),
-    column("state", "how the work ended, or working"),
-    column("items_done", "items answered", "done"),
-    column("items", "all items of the batch"),
-    column("last_sign_of_life", "UTC", "assignment.seen_at"),
-    column("paid_minutes", "time that is paid so far", "minutes", digits=2),
-    column("time_against_median", "of those who have finished", "pace", digits=2),
-    column("pay", "what was earned so far, or is due"),
-    column(
-        "practice_score", "mean S1 of the first answers, in percent", "assignment.training_score"
-    ),
-    column("excluded", "whether a researcher excluded the work", "assignment.is_excluded"),
-    column("flags", "what deserves a look", "flag_names"),
-    column("evidence", "what each flag rests on"),
-)
+# As a file: pseudonyms alone, as on the page. What each means, and where a row has it: rows.toml.
+COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
 def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
