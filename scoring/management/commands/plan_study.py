@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 from annotation.management.arguments import RefusingCommand, find_study
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot
-from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Plan, make_plan
+from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.documents import as_text
 
