@@ -10,7 +10,7 @@ from django.urls import reverse
 from django_htmx.middleware import HtmxDetails
 
 from annotation.access.rights import Right, Thing, is_member, may, whom_to_ask
-from annotation.models import Assignment, Batch, Channel, Invitation, Pool, Study
+from annotation.models import Assignment, Batch, Channel, Invitation, Study
 
 
 class HtmxRequest(HttpRequest):
@@ -53,20 +53,15 @@ def join_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     """What is handed out, headed by whom it is for: the study's link, or one for each pool."""
     if study.channel.invited_only:
         return []
-    pools = [(f"Link for {pool}", pool_link(request, pool)) for pool in study.pools.all()]
-    return pools or [("Link to join", study_link(request, study))]
-
-
-def study_link(request: HttpRequest, study: Study) -> str:
-    return _link(request, "join_study", study.join_token) + parameters(study.channel)
+    query = parameters(study.channel)
+    return [
+        (f"Link for {pool}", _link(request, "join_pool", pool.join_token) + query)
+        for pool in study.pools.all()
+    ] or [("Link to join", _link(request, "join_study", study.join_token) + query)]
 
 
 def batch_link(request: HttpRequest, batch: Batch) -> str:
     return _link(request, "join_batch", batch.join_token) + parameters(batch.study.channel)
-
-
-def pool_link(request: HttpRequest, pool: Pool) -> str:
-    return _link(request, "join_pool", pool.join_token) + parameters(pool.study.channel)
 
 
 def invitation_link(request: HttpRequest, invitation: Invitation) -> str:

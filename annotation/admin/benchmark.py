@@ -27,15 +27,9 @@ from annotation.admin.pages import (
     to_row,
 )
 from annotation.admin.sample_form import TaskForm, is_held
+from annotation.benchmarks import correcting
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
-from annotation.benchmarks.correcting import (
-    Given,
-    correct_gold,
-    delete_benchmark,
-    kept_sentence,
-    uses_of,
-)
 from annotation.benchmarks.formats.tables import first_rows
 from annotation.benchmarks.proposing import Proposals, proposals_of
 from annotation.jobs.queue import enqueue
@@ -170,8 +164,8 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
             return super().delete_view(request, object_id, extra_context)
         if request.method == "POST":
             return self._delete(request, benchmark)
-        if uses := uses_of(benchmark):
-            messages.error(request, kept_sentence(benchmark, uses))
+        if uses := correcting.uses_of(benchmark):
+            messages.error(request, correcting.kept_sentence(benchmark, uses))
             return to_row(benchmark)
         return self.show_page(
             request,
@@ -190,7 +184,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         try:
             with transaction.atomic():
                 self.log_deletions(request, Benchmark.objects.filter(pk=benchmark.pk))
-                delete_benchmark(benchmark)
+                correcting.delete_benchmark(benchmark)
         except Refusal as refusal:
             messages.error(request, str(refusal))
             return to_row(benchmark)
@@ -205,7 +199,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
                 pk__in=rights.studies(request.user, Right.SET_UP).values("pk")
             ),
             "rights": rights.rights_in(request.user, row),
-            "show_delete": not uses_of(row),
+            "show_delete": not correcting.uses_of(row),
         }
 
 
@@ -291,11 +285,13 @@ class TaskAdmin(OwnedAdmin[Task]):
         if not found.takeable and not found.others:
             messages.info(request, "The file proposes no gold but the one in force.")
             return to_row(task)
-        corrections: dict[int | str, Given] = {
+        corrections: dict[int | str, correcting.Given] = {
             example.pk: given for example, given in found.takeable.items()
         }
         reason = "proposed in the benchmark's file"
-        take = partial(correct_gold, task, corrections, author=request.user, reason=reason)
+        take = partial(
+            correcting.correct_gold, task, corrections, author=request.user, reason=reason
+        )
         return self.confirm(
             request,
             task,
@@ -369,7 +365,7 @@ class ExampleAdmin(TaskContentAdmin[Example]):
         def correct() -> None:
             corrections: dict[int | str, Any] = {example.pk: form.alternatives(gold)}
             reason = form.cleaned_data["reason"]
-            correct_gold(example.task, corrections, author=request.user, reason=reason)
+            correcting.correct_gold(example.task, corrections, author=request.user, reason=reason)
 
         done = "The gold is corrected: people and runs are scored again by the new version."
         is_sent = request.method == "POST" and form.is_valid()

@@ -47,14 +47,11 @@ class StudyCommand(RefusingCommand):
     chooses = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="SLUG")
+        add = parser.add_argument
+        add("--study", required=True, metavar="SLUG")
         if self.chooses:
-            parser.add_argument(
-                "--simulated", action="store_true", help="with simulated annotators"
-            )
-            parser.add_argument(
-                "--with-excluded", action="store_true", help="with excluded assignments"
-            )
+            add("--simulated", action="store_true", help="with simulated annotators")
+            add("--with-excluded", action="store_true", help="with excluded assignments")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.act(find_study(options["study"]), options)
@@ -68,11 +65,8 @@ class StudyCommand(RefusingCommand):
 
 
 def add_owner(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--owner",
-        metavar="USER",
-        help="the user name of who owns what is made (default: nobody, so superusers alone see it)",
-    )
+    whose = "the user name of who owns what is made (default: nobody, so superusers alone see it)"
+    parser.add_argument("--owner", metavar="USER", help=whose)
 
 
 class ImportingCommand(BaseCommand):

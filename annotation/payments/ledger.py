@@ -33,10 +33,10 @@ from annotation.models import (
 )
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
-from annotation.studies.exported_judgements import column, csv_lines
+from annotation.studies.exported_judgements import csv_lines
 from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
 from annotation.work.wording import amount_text
-from scoring.tables.table import Column, values_of
+from scoring.tables.table import columns_in, values_of
 
 # Nothing was paid by the platform, whatever code was handed in.
 _UNPAID = (SubmissionStatus.RETURNED, SubmissionStatus.REJECTED, SubmissionStatus.TIMED_OUT)
@@ -380,46 +380,8 @@ def _unless_changed() -> Iterator[None]:
 
 
 FORMATS = ("csv", "prolific")
-
-
-def _of_due(key: str, meaning: str, source: str = "", **how: Any) -> Column:
-    return column(key, meaning, f"due.{source or key}", **how)
-
-
-# What each means, and where a study and a due have it.
-COLUMNS = (
-    column("study", "short name of the study", "study.slug"),
-    _of_due("annotator", "pseudonym", "assignment.annotator.pseudonym"),
-    _of_due("external_id", "the person's id on the platform; empty once erased", "person_id"),
-    _of_due("submission_id", "the submission's id on the platform", "assignment.submission_id"),
-    _of_due("assignment", "number of the assignment", "assignment.pk"),
-    _of_due("outcome", "how the work ended", "assignment.outcome"),
-    _of_due(
-        "platform_status",
-        "what the platform last said of the submission; empty if unknown",
-        "status",
-    ),
-    _of_due(
-        "excluded",
-        "whether a researcher excluded the work, which changes no pay",
-        "assignment.is_excluded",
-    ),
-    _of_due("paid_minutes", "time that is paid, capped for each page", digits=2),
-    _of_due("elapsed_minutes", "time from consent to the end, breaks included", digits=2),
-    column("hourly_rate", "the study's rate for an hour", "study.hourly_rate"),
-    _of_due("pays_time", "whether the outcome pays the time", "rule.pays_time"),
-    _of_due("minimum", "what the outcome pays at least", "rule.minimum"),
-    _of_due("earned", "by the outcome's rule: time at the hourly rate, at least the minimum"),
-    _of_due("approved", "approved as due, corrections included; empty while nobody approved it"),
-    _of_due("due", "approved, or else earned", "total"),
-    _of_due("base", "what the platform pays by itself"),
-    _of_due("sent", "bonuses sent so far"),
-    _of_due("open", "due less base less sent, never below 0"),
-    _of_due("overpaid", "base and sent beyond what is due"),
-    _of_due("hourly", "due for an hour of elapsed time"),
-    _of_due("hourly_paid", "due for an hour of paid time"),
-    column("currency", "of all amounts", "study.currency"),
-)
+# What each means, and where a study and a due have it: ledger.toml.
+COLUMNS = tuple(columns_in(__file__, "payments").values())
 
 
 def export_payments(study: Study, file_format: str, *, by: User | None = None) -> Iterator[str]:

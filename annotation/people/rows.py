@@ -10,24 +10,15 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
+from annotation import models
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
-from annotation.models import (
-    Assignment,
-    Comment,
-    Item,
-    Outcome,
-    Study,
-    Task,
-    WorkState,
-    WorkSummary,
-)
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.exported_judgements import column, csv_lines
+from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.finishing import earned
-from scoring.tables.table import values_of
+from scoring.tables.table import columns_in, values_of
 
 
 class Row:
@@ -35,15 +26,15 @@ class Row:
 
     def __init__(
         self,
-        study: Study,
-        assignment: Assignment,
+        study: models.Study,
+        assignment: models.Assignment,
         items: int,
         paces: Mapping[tuple[int, int], float],
         flags: Sequence[Flag],
     ) -> None:
         self.assignment, self.items, self.flags = assignment, items, flags
-        self.done = assignment.step + (assignment.state == WorkState.REVEALED)
-        if assignment.outcome == Outcome.COMPLETED:
+        self.done = assignment.step + (assignment.state == models.WorkState.REVEALED)
+        if assignment.outcome == models.Outcome.COMPLETED:
             self.done = items
         # Paid time so far, and beside the median of those who finished the cell, for as many items.
         usual = paces.get(_cell(assignment), 0) * self.done
@@ -85,12 +76,12 @@ class Row:
         return self.assignment.outcome or "working"
 
 
-def rows(study: Study) -> list[Row]:
+def rows(study: models.Study) -> list[Row]:
     """People only; who declined has not worked."""
     refresh(study, most=MOST_FOR_A_PAGE)
     everybody = list(people_of(study, "summary", "submission", "exclusion", "place"))
     sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
-    counted = Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
+    counted = models.Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
     sizes = dict(counted.annotate(Count("pk")))
     items = {one.pk: sum(sizes.get(pk, 0) for pk in one.batch.set_ids) for one in everybody}
     paces = _paces(everybody, items)
@@ -108,30 +99,30 @@ def _keep_flagged(found: Iterable[Row]) -> None:
         if summary is not None and summary.is_flagged != row.needs_a_look:
             changed[row.needs_a_look].append(row.assignment.pk)
     for is_flagged, pks in changed.items():
-        write(partial(WorkSummary.objects.filter(pk__in=pks).update, is_flagged=is_flagged))
+        write(partial(models.WorkSummary.objects.filter(pk__in=pks).update, is_flagged=is_flagged))
 
 
-def row_of(study: Study, assignment_id: int) -> Row | None:
+def row_of(study: models.Study, assignment_id: int) -> Row | None:
     return next((row for row in rows(study) if row.assignment.pk == assignment_id), None)
 
 
-def _cell(assignment: Assignment) -> tuple[int, int]:
+def _cell(assignment: models.Assignment) -> tuple[int, int]:
     return assignment.batch.task_id, assignment.batch.shots
 
 
 def _paces(
-    everybody: Iterable[Assignment], items: Mapping[int, int]
+    everybody: Iterable[models.Assignment], items: Mapping[int, int]
 ) -> dict[tuple[int, int], float]:
     """For each cell the median milliseconds an item took those who completed it."""
     taken: dict[tuple[int, int], list[float]] = defaultdict(list)
     for assignment in everybody:
-        if assignment.outcome == Outcome.COMPLETED and items[assignment.pk]:
+        if assignment.outcome == models.Outcome.COMPLETED and items[assignment.pk]:
             taken[_cell(assignment)].append(assignment.paid_ms / items[assignment.pk])
     return {cell: median(paces) for cell, paces in taken.items()}
 
 
-def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag]]:
-    written = Comment.objects.filter(assignment__study=study).order_by()
+def _flags(study: models.Study, everybody: Sequence[models.Assignment]) -> dict[int, list[Flag]]:
+    written = models.Comment.objects.filter(assignment__study=study).order_by()
     floors = {task.pk: _floor(task) for task in {one.batch.task for one in everybody}}
     return flags_of(
         everybody,
@@ -141,7 +132,7 @@ def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag
     )
 
 
-def _floor(task: Task) -> float | None:
+def _floor(task: models.Task) -> float | None:
     """What the audit at the import found that no skill earns, in percent."""
     audited = [found for found in task.audit if found["code"] == "floors"]
     if not audited:
@@ -171,7 +162,7 @@ def chosen(
     everybody: Sequence[Row], *, state: str = "", flag: str = "", batch: str = "", sort: str = ""
 ) -> list[Row]:
     """What a page's filters leave, in its order. What they don't know changes nothing."""
-    states = {"working", *Outcome.values}
+    states = {"working", *models.Outcome.values}
     return sorted(
         (
             row
@@ -184,25 +175,8 @@ def chosen(
     )
 
 
-# As a file: pseudonyms alone, as on the page.
-
-COLUMNS = (
-    column("annotator", "pseudonym", "assignment.annotator.pseudonym"),
-    column("batch", "its task, and its episode or its shots and split"),
-    column("state", "how the work ended, or working"),
-    column("items_done", "items answered", "done"),
-    column("items", "all items of the batch"),
-    column("last_sign_of_life", "UTC", "assignment.seen_at"),
-    column("paid_minutes", "time that is paid so far", "minutes", digits=2),
-    column("time_against_median", "of those who have finished", "pace", digits=2),
-    column("pay", "what was earned so far, or is due"),
-    column(
-        "practice_score", "mean S1 of the first answers, in percent", "assignment.training_score"
-    ),
-    column("excluded", "whether a researcher excluded the work", "assignment.is_excluded"),
-    column("flags", "what deserves a look", "flag_names"),
-    column("evidence", "what each flag rests on"),
-)
+# As a file: pseudonyms alone, as on the page. What each means, and where a row has it: rows.toml.
+COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
 def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:

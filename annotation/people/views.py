@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Min
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -195,31 +196,24 @@ def _paid(assignment: Assignment) -> Iterator[Event]:
 
 
 def _events(assignment: Assignment) -> Iterator[Event]:
-    if assignment.consented_at:
-        yield assignment.consented_at, "agreed to take part"
-    first = assignment.judgements.order_by("step").first()
-    if first:
-        yield first.submitted_at, "first answer"
-    if assignment.training_ended_at:
-        yield assignment.training_ended_at, "practice ended"
-    if assignment.resume_renewed_at:
-        yield assignment.resume_renewed_at, "was given a new personal link"
+    told = {
+        "agreed to take part": assignment.consented_at,
+        "first answer": assignment.judgements.aggregate(at=Min("submitted_at"))["at"],
+        "practice ended": assignment.training_ended_at,
+        "was given a new personal link": assignment.resume_renewed_at,
+        f"ended: {assignment.get_outcome_display()}": assignment.finished_at,
+    }
+    if submission := getattr(assignment, "submission", None):
+        told[f"on the platform: {submission.get_status_display()}"] = submission.status_at
+    if exclusion := getattr(assignment, "exclusion", None):
+        told[f"excluded: {exclusion.reason}"] = exclusion.created_at
+    yield from ((at, what) for what, at in told.items() if at)
     for written_at in assignment.comments.values_list("written_at", flat=True):
         yield written_at, "reported a problem"
     who = assignment.annotator.pseudonym
     releases = assignment.study.changes.filter(action=ChangeAction.PLACE_RELEASED)
     for released_at in releases.filter(after__has_key=who).values_list("at", flat=True):
         yield released_at, "the place was released"
-    if assignment.finished_at:
-        outcome = assignment.get_outcome_display()
-        yield assignment.finished_at, f"ended: {outcome}"
-    submission = getattr(assignment, "submission", None)
-    if submission:
-        status = submission.get_status_display()
-        yield submission.status_at, f"on the platform: {status}"
-    exclusion = getattr(assignment, "exclusion", None)
-    if exclusion:
-        yield exclusion.created_at, f"excluded: {exclusion.reason}"
 
 
 def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:

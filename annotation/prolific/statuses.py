@@ -21,17 +21,7 @@ from annotation.models import (
     SubmissionStatus,
 )
 from annotation.models.errors import BadInput, Refusal
-from annotation.payments.ledger import (
-    CHANGED,
-    NONE_OPEN,
-    Changed,
-    Due,
-    dues,
-    open_bonuses,
-    prolific_lines,
-    settle_payout,
-    write_payout,
-)
+from annotation.payments import ledger
 from annotation.prolific.connecting import Declined, Lost, client_of, read_rewards
 from annotation.studies.codes import has_fixed_payment, other_reward
 from annotation.work.finishing import withdraw
@@ -149,12 +139,12 @@ def _is_news(assignment: Assignment, status: str) -> bool:
     return submission is None or submission.status != status or is_left
 
 
-def approvable(study: Study) -> list[Due]:
+def approvable(study: Study) -> list[ledger.Due]:
     """Whose pay is approved here, and whose submission waits for that on Prolific; who was screened
     out without a fixed payment is reviewed there by hand."""
     return [
         due
-        for due in dues(study)
+        for due in ledger.dues(study)
         if due.is_approved
         and due.status == SubmissionStatus.AWAITING_REVIEW
         and due.assignment.submission_id
@@ -192,24 +182,24 @@ def pay_bonuses(
     client = client_of(connection)
     if not connection.remote_id:
         raise BadInput("The study is not on Prolific yet: make the draft first.")
-    bonuses = open_bonuses(connection.study)
+    bonuses = ledger.open_bonuses(connection.study)
     if not bonuses.dues:
-        raise BadInput(NONE_OPEN)
+        raise BadInput(ledger.NONE_OPEN)
     if bonuses.digest != digest:
-        raise Changed(CHANGED)
+        raise ledger.Changed(ledger.CHANGED)
     read_rewards(connection)
     if problem := other_reward(connection.study, connection):
         raise BadInput(problem)
-    lines = "".join(prolific_lines(bonuses.dues)).strip()
+    lines = "".join(ledger.prolific_lines(bonuses.dues)).strip()
     # Set up only: if its answer is lost, nobody is paid.
     remote_id = client.set_up_bonuses(connection.remote_id, lines)
-    payout = write_payout(
+    payout = ledger.write_payout(
         connection.study, digest=digest, way=PayoutWay.API, at=at, by=by, remote_id=remote_id
     )
     try:
         client.pay_bonuses(remote_id)
     except Declined:
-        settle_payout(payout, was_sent=False, at=at, by=by)
+        ledger.settle_payout(payout, was_sent=False, at=at, by=by)
         raise
     except Lost:
         Payout.objects.filter(pk=payout.pk, state=PayoutState.SENDING).update(
@@ -217,5 +207,5 @@ def pay_bonuses(
         )
         payout.refresh_from_db()
         return payout
-    settle_payout(payout, was_sent=True, at=at, by=by)
+    ledger.settle_payout(payout, was_sent=True, at=at, by=by)
     return payout

@@ -23,7 +23,7 @@ from annotation.models.errors import Refusal
 from scoring.core.normalisation import as_compared
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
 from scoring.tables.documents import csv_line
-from scoring.tables.table import OPEN, Column
+from scoring.tables.table import Column, columns_in
 
 Row = dict[str, Any]
 Rows = QuerySet[Judgement, tuple[Any, ...]]
@@ -43,94 +43,9 @@ class Chosen:
 PEOPLE = Chosen()
 
 
-def column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
-    """Of an export; closed to whoever may not see the gold."""
-    return Column(key, "", meaning, source=source, **how)
-
-
-def open_column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
-    """One that tells nothing of the gold."""
-    return column(key, meaning, source, without_gold=OPEN, **how)
-
-
-def _of_work(key: str, meaning: str, source: str = "") -> Column:
-    return open_column(key, meaning, f"assignment__{source or key}")
-
-
-def _of_batch(key: str, meaning: str, source: str = "") -> Column:
-    return _of_work(key, meaning, f"batch__{source or key}")
-
-
-# With where the database has each. Neither external ids nor gold are among them.
-COLUMNS = (
-    _of_work("study", "Short name of the study.", "study__slug"),
-    _of_work("benchmark", "Name of the benchmark.", "study__benchmark__name"),
-    _of_batch(
-        "task", "Short name of the task; of a check, of the task that it comes from.", "task__slug"
-    ),
-    _of_work("batch", "Number of the batch.", "batch_id"),
-    _of_batch(
-        "pool", "The pool of people, by its short name; empty in a study without.", "pool__slug"
-    ),
-    _of_batch("shots", "Training examples that were shown, 0 for none.", "training_set__shots"),
-    _of_batch(
-        "split",
-        "Which of the shot sets of this size; empty where there is none.",
-        "training_set__split",
-    ),
-    _of_batch("chain", "The run of shot sets that truly nest."),
-    _of_batch("episode", "Number of the few-shot episode; empty elsewhere.", "test_set__episode"),
-    _of_work("annotator", "Pseudonym of the person.", "annotator__pseudonym"),
-    _of_work("simulated", "true where a program answered.", "annotator__channel__is_simulated"),
-    open_column("assignment", "Number of the person's work on the batch.", "assignment_id"),
-    column(
-        "order_seed",
-        "Seed of the order in which this person saw the items.",
-        "assignment__order_seed",
-    ),
-    _of_work(
-        "outcome", "completed, screened_out, withdrawn, expired, displaced; empty while open."
-    ),
-    _of_work("excluded", "true where a researcher excluded the assignment.", "exclusion"),
-    _of_work(
-        "resume_renewed_at", "When a new personal link was handed out (UTC); empty for never."
-    ),
-    open_column("role", "check, training or test."),
-    open_column("step", "Place in this person's order, from 0."),
-    column(
-        "identity",
-        "Name of the example: training by its content, test by its id.",
-        "example__identity",
-    ),
-    column("content_hash", "SHA-256 of the example's content.", "example__content_hash"),
-    column("answer", "The answer as a JSON list of texts, empty for none."),
-    column(
-        "spans", "JSON list of [segment, start, end] in code points, where pieces were selected."
-    ),
-    open_column("shown_at", "When the item was shown (UTC, the server's clock)."),
-    open_column("submitted_at", "When the answer was stored (UTC, the server's clock)."),
-    open_column("paid_ms", "Milliseconds counted for pay, at most the study's cap for an item."),
-    open_column("browser_ms", "Milliseconds on the page, by the browser's account."),
-    open_column("first_action_ms", "Milliseconds to the first action, by the browser's account."),
-    open_column("active_ms", "Active milliseconds, by the browser's account."),
-    open_column("pastes", "How often something was pasted, by the browser's account."),
-    open_column("typed", "Characters typed where a text was asked for, by the browser's account."),
-    open_column("decoy", "Whether a question that only programs meet was answered, where asked."),
-    _of_batch(
-        "gold_version",
-        "Version of the gold that was shown in training, and screened by.",
-        "gold_version__number",
-    ),
-    column("item", "The id that the benchmark's file gives the item."),
-    column("s1_set", "S1 in [0, 1] where several references count as their union."),
-    column("s1_any", "S1 in [0, 1] where the best of several references counts."),
-    open_column(
-        "scored_gold_version", "Version of the gold that s1_set and s1_any are scored against."
-    ),
-    open_column("scorer_version", "Version of the scorer."),
-    column("set_checksum", "Checksum of the item set."),
-    column("checksum", "Running SHA-256 over this row and all rows before it."),
-)
+# With where the database has each, and whether readers have it who may not see the gold:
+# exported_judgements.toml. Neither external ids nor gold are among them.
+COLUMNS = tuple(columns_in(__file__, "judgement").values())
 # What follows from the others.
 DERIVED = (
     *("item", "s1_set", "s1_any", "scored_gold_version", "scorer_version"),

@@ -17,15 +17,13 @@ from annotation.studies.exported_judgements import (
     COLUMNS,
     PEOPLE,
     Chosen,
-    column,
     csv_lines,
     dictionary_lines,
     judgement_rows,
-    open_column,
     with_checksums,
 )
 from scoring.tables.documents import csv_line
-from scoring.tables.table import OPEN, Column, values_of
+from scoring.tables.table import OPEN, Column, columns_in, values_of
 
 # So many rows are read from the database at once.
 PIECE = 500
@@ -114,119 +112,13 @@ def _pieces(rows: Any) -> Iterator[Any]:
 _OF_JUDGEMENTS = {one.key: one for one in COLUMNS}
 
 
-def _same(key: str, source: str = "") -> Column:
-    """As it is described among the judgements, read from another thing."""
-    return replace(_OF_JUDGEMENTS[key], source=source)
+def _columns(table: str) -> tuple[Column, ...]:
+    """One without a meaning is described among the judgements, and read from another thing."""
+    return tuple(
+        one if one.meaning else replace(_OF_JUDGEMENTS[one.key], source=one.source)
+        for one in columns_in(__file__, table).values()
+    )
 
-
-_ASSIGNMENTS = (
-    _same("assignment", "pk"),
-    _same("annotator", "annotator.pseudonym"),
-    open_column("simulated", "true where a program works.", "is_simulated"),
-    open_column("excluded", "true where a researcher excluded it.", "is_excluded"),
-    _same("task", "batch.task.slug"),
-    _same("batch", "batch_id"),
-    _same("pool", "batch.pool.slug"),
-    open_column("shots", "Training examples, 0 for none.", "batch.shots"),
-    _same("split", "batch.split"),
-    _same("episode", "batch.test_set.episode"),
-    open_column(
-        "gold_version",
-        "Version of the gold that is shown in training, and screened by.",
-        "batch.gold_version.number",
-    ),
-    open_column("state", "description, answering, revealed or finished."),
-    open_column("step", "The next item, counted from 0 over checks, training and test."),
-    _same("outcome"),
-    open_column("check_set", "Name of the set of checks.", "batch.check_set.name"),
-    open_column(
-        "check_score",
-        "Mean S1 of the checks, in percent; empty before their end, or without checks.",
-        "check_screening.score",
-    ),
-    open_column("check_floor", "The least share that passes, in percent.", "check_screening.floor"),
-    open_column("check_passed", "Whether the checks were passed.", "check_screening.passed"),
-    open_column("training_score", "Mean S1 of the first answers in training, in percent."),
-    open_column(
-        "passed",
-        "Whether the training was passed; empty before its end, or without training.",
-        "screening.passed",
-    ),
-    open_column("joined_at", "When the person joined (UTC)."),
-    open_column("training_ended_at", "When the training ended (UTC)."),
-    open_column("finished_at", "When the work ended (UTC)."),
-    open_column("paid_ms", "Milliseconds counted for pay, with the study's caps."),
-    open_column("reveal_ms", "Milliseconds spent on right answers in training."),
-    _same("resume_renewed_at"),
-    open_column("order_seed", "Seed of the order in which this person sees the items."),
-    open_column(
-        "signs",
-        "Signs that the answers are a program's, when last looked at.",
-        "summary.sign_names",
-    ),
-)
-
-_PEOPLE = (
-    _same("annotator", "annotator__pseudonym"),
-    open_column("channel", "Where the person came from.", "annotator__channel__slug"),
-    _same("pool", "batch__pool__slug"),
-    open_column("assignments", "Assignments in this study.", "pk__count"),
-    open_column("completed", "Of these, the completed ones."),
-    open_column("first_joined_at", "When the person first joined (UTC).", "joined_at__min"),
-    open_column("paid_ms", "Milliseconds counted for pay, over all of them.", "paid_ms__sum"),
-    open_column("erased", "true where the person's identity was erased.", "is_erased"),
-)
-
-
-def _of_example(key: str, meaning: str) -> Column:
-    return column(key, meaning, f"item.example.{key}")
-
-
-_ITEMS = (
-    column("task", "Short name of the task.", "set.task.slug"),
-    column("set", "Name of the item set.", "set.name"),
-    column("role", "training or test.", "set.role"),
-    column(
-        "position", "Position in the set; annotators see an order of their own.", "item.position"
-    ),
-    _same("item", "item.source_id"),
-    _same("identity", "item.example.identity"),
-    _of_example("context", "The text, a JSON list of segments."),
-    _of_example("question", "The question."),
-    _of_example("candidates", "JSON list of [segment, start, end] of the marked candidates."),
-    _of_example(
-        "options", "JSON list of the item's own options; its gold is their numbers, from 0."
-    ),
-    _of_example(
-        "images",
-        "JSON list of the images beside the text: checksum of the benchmark’s file, text, size.",
-    ),
-    column("labels", "JSON list of the labels that the set offers.", "set.choices"),
-    _of_example("groups", "JSON object of what the item belongs to, such as its subject."),
-    column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
-    column("gold_version", "The version that brought this gold.", "gold.version.number"),
-    _same("content_hash", "item.example.content_hash"),
-    _of_example("context_hash", "SHA-256 of its context; items that share one are one cluster."),
-)
-
-_PROBLEMS = (
-    _same("annotator", "assignment.annotator.pseudonym"),
-    _same("assignment", "assignment_id"),
-    _same("task", "assignment.batch.task.slug"),
-    column("example", "The example that it is about; empty for the whole.", "example.identity"),
-    column("text", "What the person wrote."),
-    open_column("written_at", "When (UTC)."),
-)
-
-_IDS = (
-    _same("annotator", "annotator.pseudonym"),
-    _same("assignment", "pk"),
-    open_column("channel", "Where the person came from.", "annotator.channel.slug"),
-    open_column(
-        "external_id", "The person's id there; empty once it was erased.", "annotator.external_id"
-    ),
-    open_column("submission_id", "The id of the submission there, if the channel has one."),
-)
 
 EXPORTS = {
     export.name: export
@@ -244,15 +136,15 @@ EXPORTS = {
             "Assignments",
             "Who worked on what, how far, and how it ended.",
             _assignments,
-            _ASSIGNMENTS,
+            _columns("assignments"),
         ),
-        Export("people", "People", "One row for each person.", _people, _PEOPLE),
+        Export("people", "People", "One row for each person.", _people, _columns("people")),
         Export(
             "items",
             "Items",
             "What was shown and asked, with its gold.",
             _items,
-            _ITEMS,
+            _columns("items"),
             Right.GOLD,
             "annotation.view_example",
         ),
@@ -261,7 +153,7 @@ EXPORTS = {
             "Reported problems",
             "What people wrote about items, in their own words.",
             _problems,
-            _PROBLEMS,
+            _columns("problems"),
             permission="annotation.view_comment",
         ),
     )
@@ -271,7 +163,7 @@ IDS = Export(
     "External ids",
     "Which person of the channel stands behind each pseudonym.",
     lambda study, chosen: _pieces(chosen.assignments(study).select_related("annotator__channel")),
-    _IDS,
+    _columns("ids"),
     Right.IDS,
     "annotation.view_annotator",
 )

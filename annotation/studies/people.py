@@ -13,22 +13,8 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 
+from annotation import models
 from annotation.access.identity import identity_hash
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Change,
-    ChangeAction,
-    Comment,
-    DeviceCode,
-    Exclusion,
-    Invitation,
-    Outcome,
-    Place,
-    Pool,
-    Study,
-    StudyState,
-)
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.work.finishing import withdraw
@@ -53,19 +39,21 @@ def read_people(text: str) -> list[str]:
     return list(people)
 
 
-def invite(study: Study, people: Sequence[str], *, pool: Pool | None = None) -> list[Invitation]:
+def invite(
+    study: models.Study, people: Sequence[str], *, pool: models.Pool | None = None
+) -> list[models.Invitation]:
     """For each of these people, to a pool if any; who has an invitation keeps it, and its link."""
-    if study.state == StudyState.CLOSED:
+    if study.state == models.StudyState.CLOSED:
         raise BadInput("This study is closed: nobody can be invited any more.")
     _check_erased(study, people)
-    Invitation.objects.bulk_create(
-        [Invitation(study=study, external_id=person, pool=pool) for person in people],
+    models.Invitation.objects.bulk_create(
+        [models.Invitation(study=study, external_id=person, pool=pool) for person in people],
         ignore_conflicts=True,
     )
     return list(study.invitations.filter(external_id__in=people).order_by("id"))
 
 
-def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[str]:
+def links_csv(study: models.Study, link_of: Callable[[models.Invitation], str]) -> Iterator[str]:
     yield csv_line(["id", "link"], end="\r\n")
     for invitation in study.invitations.order_by("id"):
         yield csv_line([invitation.external_id, link_of(invitation)], end="\r\n")
@@ -83,10 +71,10 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
         ) from problem
 
 
-def _check_erased(study: Study, people: Sequence[str]) -> None:
+def _check_erased(study: models.Study, people: Sequence[str]) -> None:
     """Erased people are not recorded again by an old list."""
     by_hash = {identity_hash(study.channel, person): person for person in people}
-    erased = Annotator.objects.filter(
+    erased = models.Annotator.objects.filter(
         channel=study.channel, erased_at__isnull=False, identity_hash__in=by_hash
     ).first()
     if erased is not None:
@@ -95,7 +83,7 @@ def _check_erased(study: Study, people: Sequence[str]) -> None:
 
 
 # A paused study takes people again once it is resumed; a closed one never does.
-REFILLS_PLACES = (StudyState.OPEN, StudyState.PAUSED)
+REFILLS_PLACES = (models.StudyState.OPEN, models.StudyState.PAUSED)
 
 
 class CannotExclude(Refusal):
@@ -106,7 +94,9 @@ class CannotLift(Refusal):
     """An exclusion whose place has gone to somebody else."""
 
 
-def exclude(assignment: Assignment, *, reason: str, author: User | None = None) -> Exclusion:
+def exclude(
+    assignment: models.Assignment, *, reason: str, author: User | None = None
+) -> models.Exclusion:
     """Mark an assignment that has ended; its place opens again unless the study is closed. Of two
     marks the first stands, with its reason."""
     if not reason.strip():
@@ -117,42 +107,44 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
         )
     try:
         with transaction.atomic():
-            exclusion = Exclusion.objects.create(
+            exclusion = models.Exclusion.objects.create(
                 assignment=assignment, reason=reason.strip(), author=author
             )
-            _log_mark(assignment, ChangeAction.EXCLUDED, author, "counted", "excluded")
-            Place.objects.filter(holder=assignment, batch__study__state__in=REFILLS_PLACES).update(
-                kept=False, holder=None, lease_until=None
-            )
+            _log_mark(assignment, models.ChangeAction.EXCLUDED, author, "counted", "excluded")
+            models.Place.objects.filter(
+                holder=assignment, batch__study__state__in=REFILLS_PLACES
+            ).update(kept=False, holder=None, lease_until=None)
     except IntegrityError:
-        return Exclusion.objects.get(assignment=assignment)
+        return models.Exclusion.objects.get(assignment=assignment)
     return exclusion
 
 
-def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
+def lift_exclusion(assignment: models.Assignment, *, by: User | None = None) -> None:
     """Remove the mark, if that keeps the batch exact: completed work needs the place that it still
     holds, or an empty one. Nobody at work loses a place to this."""
     with transaction.atomic():
-        lifted, _rows = Exclusion.objects.filter(assignment=assignment).delete()
+        lifted, _rows = models.Exclusion.objects.filter(assignment=assignment).delete()
         if lifted:
-            _log_mark(assignment, ChangeAction.EXCLUSION_LIFTED, by, "excluded", "counted")
-        if assignment.outcome == Outcome.COMPLETED and not _has_place_again(assignment):
+            _log_mark(assignment, models.ChangeAction.EXCLUSION_LIFTED, by, "excluded", "counted")
+        if assignment.outcome == models.Outcome.COMPLETED and not _has_place_again(assignment):
             raise CannotLift(
                 "The place has gone to somebody else, so the batch would count more people "
                 "than it needs: give the batch one more place first."
             )
 
 
-def _log_mark(assignment: Assignment, action: ChangeAction, by: User | None, *states: str) -> None:
+def _log_mark(
+    assignment: models.Assignment, action: models.ChangeAction, by: User | None, *states: str
+) -> None:
     """Before and after. Not the reason: that is a comment, and stands beside the mark."""
     who = f"{assignment.annotator}, assignment {assignment.pk}"
     record(by, assignment.study, action, *({who: state} for state in states))
 
 
-def _has_place_again(assignment: Assignment) -> bool:
-    if Place.objects.filter(holder=assignment, kept=True).exists():
+def _has_place_again(assignment: models.Assignment) -> bool:
+    if models.Place.objects.filter(holder=assignment, kept=True).exists():
         return True
-    empty = Place.objects.filter(
+    empty = models.Place.objects.filter(
         batch=assignment.batch, simulated=assignment.is_simulated, kept=False, holder__isnull=True
     )
     # A join may take one between the read and the write; the row count decides.
@@ -163,30 +155,31 @@ def _has_place_again(assignment: Assignment) -> bool:
 
 
 @transaction.atomic
-def erase_annotator(annotator: Annotator, *, at: datetime, by: User | None = None) -> None:
+def erase_annotator(annotator: models.Annotator, *, at: datetime, by: User | None = None) -> None:
     """Forget who an annotator is: external id, submission ids, browsers, invitations, and what they
     wrote in their own words. Unfinished work ends as withdrawn and is paid for what was done;
     judgements stay under the pseudonym. Safe to run twice."""
-    for assignment in Assignment.objects.open().filter(annotator=annotator):
+    for assignment in models.Assignment.objects.open().filter(annotator=annotator):
         withdraw(assignment, at=at)
     if annotator.external_id:
-        Invitation.objects.filter(
+        models.Invitation.objects.filter(
             study__channel=annotator.channel_id, external_id=annotator.external_id
         ).delete()
-    Comment.objects.filter(assignment__annotator=annotator).delete()
-    DeviceCode.objects.filter(assignment__annotator=annotator).delete()
-    Assignment.objects.filter(annotator=annotator).update(submission_id="", browser_hash="")
-    Annotator.objects.filter(pk=annotator.pk).update(external_id="")
-    if Annotator.objects.filter(pk=annotator.pk, erased_at=None).update(erased_at=at):
+    models.Comment.objects.filter(assignment__annotator=annotator).delete()
+    models.DeviceCode.objects.filter(assignment__annotator=annotator).delete()
+    models.Assignment.objects.filter(annotator=annotator).update(submission_id="", browser_hash="")
+    models.Annotator.objects.filter(pk=annotator.pk).update(external_id="")
+    if models.Annotator.objects.filter(pk=annotator.pk, erased_at=None).update(erased_at=at):
         name = annotator.pseudonym
-        for study in Study.objects.filter(assignments__annotator=annotator).distinct():
-            record(by, study, ChangeAction.ERASED, {name: "known"}, {name: "erased"})
+        for study in models.Study.objects.filter(assignments__annotator=annotator).distinct():
+            record(by, study, models.ChangeAction.ERASED, {name: "known"}, {name: "erased"})
     annotator.refresh_from_db()
 
 
 # The tables from whose files an erased row has to go, too.
 PERSONAL_TABLES = tuple(
-    model._meta.db_table for model in (Annotator, Assignment, Comment, Invitation)
+    model._meta.db_table
+    for model in (models.Annotator, models.Assignment, models.Comment, models.Invitation)
 )
 
 
@@ -219,23 +212,23 @@ def older(kind: str, limit: datetime) -> list[QuerySet[Any]]:
     if kind == "ids":
         return [people_before(limit)]
     if kind == "comments":
-        return [Comment.objects.filter(written_at__lt=limit)]
+        return [models.Comment.objects.filter(written_at__lt=limit)]
     if kind == "changes":
-        return [Change.objects.filter(at__lt=limit)]
+        return [models.Change.objects.filter(at__lt=limit)]
     return [
         model.objects.filter(attempt_time__lt=limit)
         for model in (AccessAttempt, AccessLog, AccessFailureLog)
     ]
 
 
-def people_before(limit: datetime) -> QuerySet[Annotator]:
+def people_before(limit: datetime) -> QuerySet[models.Annotator]:
     """Those whose id is known, whose last work ended before it, and all of whose studies are
     closed: until then they may have to be paid, or find their way back."""
-    needed = Assignment.objects.filter(annotator=OuterRef("pk")).exclude(
-        study__state=StudyState.CLOSED, finished_at__isnull=False
+    needed = models.Assignment.objects.filter(annotator=OuterRef("pk")).exclude(
+        study__state=models.StudyState.CLOSED, finished_at__isnull=False
     )
     last = Coalesce(Max("assignments__finished_at"), "created_at")
-    known = Annotator.objects.exclude(external_id="").filter(channel__is_simulated=False)
+    known = models.Annotator.objects.exclude(external_id="").filter(channel__is_simulated=False)
     return known.exclude(Exists(needed)).annotate(last=last).filter(last__lt=limit)
 
 

@@ -37,19 +37,9 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
+from annotation.work import joining
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
-from annotation.work.joining import (
-    Full,
-    NotOpen,
-    Visit,
-    assignments_of,
-    count_answer,
-    join,
-    open_batches,
-    person,
-    present_assignment,
-)
 from annotation.work.page import code_of, context_at, own_work, pay_without_work
 from annotation.work.trying import Trial, to_try
 from annotation.work.wording import in_language, markdown_html
@@ -152,7 +142,7 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
         # A second tab is the same person; whoever is stored already is asked who they are.
         is_second_tab = last is not None and (last.way, last.token) == (link.name, link.token)
         own_id = last.external_id if last and is_second_tab else ""
-        if not own_id or person(channel, own_id).pk is not None:
+        if not own_id or joining.person(channel, own_id).pk is not None:
             own_id = new_token()
         return Door(link.name, link.token, own_id, submission_id, True, browser)
     external_id = _parameter(request, channel.person_param)
@@ -188,7 +178,7 @@ def _behind(
     visit = _visit(door, link)
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
-    present = present_assignment(visit)
+    present = joining.present_assignment(visit)
     if present is not None:
         return go_on(request, present)
     if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
@@ -197,10 +187,10 @@ def _behind(
     return _consent_page(request, door, link)
 
 
-def _visit(door: Door, link: JoinLink) -> Visit:
-    return Visit(
+def _visit(door: Door, link: JoinLink) -> joining.Visit:
+    return joining.Visit(
         study=link.study,
-        annotator=person(link.study.channel, door.external_id),
+        annotator=joining.person(link.study.channel, door.external_id),
         batch=link.batch,
         pool=link.pool,
         submission_id=door.submission_id,
@@ -208,10 +198,10 @@ def _visit(door: Door, link: JoinLink) -> Visit:
     )
 
 
-def _may_enter(request: HttpRequest, door: Door, visit: Visit) -> bool:
+def _may_enter(request: HttpRequest, door: Door, visit: joining.Visit) -> bool:
     """An id is believed until somebody has consented with it in this study; afterwards it takes the
     channel's signature, or a browser that has entered here before."""
-    mine = assignments_of(visit.study, visit.annotator)
+    mine = joining.assignments_of(visit.study, visit.annotator)
     return (
         door.is_proven
         or not mine.exists()
@@ -269,7 +259,7 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     for annotator in known:
         if annotator.pseudonym == request.POST.get("who"):
             own = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
-            present = present_assignment(_visit(own, link))
+            present = joining.present_assignment(_visit(own, link))
             response = go_on(request, present) if present else redirect("annotation:consent")
             cookies.set_door(response, own)
             return response
@@ -280,8 +270,8 @@ def _consent_page(
     request: HttpRequest, door: Door, link: JoinLink, *, status: int = 200, **more: object
 ) -> HttpResponse:
     try:
-        batches = open_batches(_visit(door, link), at=timezone.now())
-    except (Full, NotOpen) as refusal:
+        batches = joining.open_batches(_visit(door, link), at=timezone.now())
+    except (joining.Full, joining.NotOpen) as refusal:
         return _refused_place(request, link, refusal)
     contents = list(map(_content, batches))
     context = {
@@ -304,10 +294,10 @@ class _Crowded(Exception):
 
 
 @transaction.atomic
-def _join_one_of(crowd: Crowd, visit: Visit, typed: str) -> Assignment:
+def _join_one_of(crowd: Crowd, visit: joining.Visit, typed: str) -> Assignment:
     """Takes a place, unless that is one too many. Raises _Crowded too, and what `join` raises."""
     at = timezone.now()
-    assignment = join(visit, at=at)
+    assignment = joining.join(visit, at=at)
     is_new = assignment.joined_at == at
     if is_new and not crowd.enters() and not crowd.lets_in(typed, at=at):
         raise _Crowded
@@ -343,8 +333,8 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         return _back_to_consent(request)
     link = _link(door.way, door.token)
     try:
-        samples = to_try(map(_content, open_batches(_visit(door, link), at=timezone.now())))
-    except (Full, NotOpen):
+        samples = to_try(map(_content, joining.open_batches(_visit(door, link), at=timezone.now())))
+    except (joining.Full, joining.NotOpen):
         return _back_to_consent(request)
     if number >= len(samples):
         raise Http404
@@ -383,8 +373,8 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     visit = _visit(door, link)
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
-    if "decline" in request.POST and present_assignment(visit) is None:
-        count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
+    if "decline" in request.POST and joining.present_assignment(visit) is None:
+        joining.count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
         return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
     crowd = Crowd(request, link.study)
@@ -392,9 +382,9 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
         assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
     except _Crowded:
         return _asked_for_code(request, door, link, crowd)
-    except (Full, NotOpen) as refusal:
-        if isinstance(refusal, Full):
-            count_answer(link.study, JoinAnswer.FULL, at=timezone.now())
+    except (joining.Full, joining.NotOpen) as refusal:
+        if isinstance(refusal, joining.Full):
+            joining.count_answer(link.study, JoinAnswer.FULL, at=timezone.now())
         return _refused_place(request, link, refusal)
     # Somebody else may have consented with this id a moment ago.
     if not _may_enter(request, door, visit):
@@ -433,7 +423,7 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
 
 
 def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
-    answer = JoinAnswer.FULL if isinstance(refusal, Full) else None
+    answer = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None
     return _refused(request, link.study, str(refusal), answer=answer, is_plain=link.is_plain)
 
 

@@ -15,22 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
 
+from annotation import models
 from annotation.access.identity import identity_hash
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Batch,
-    ChangeAction,
-    Channel,
-    Exposure,
-    JoinAnswer,
-    JoinCount,
-    Place,
-    Pool,
-    Study,
-    StudyState,
-    new_token,
-)
 from annotation.models.access import record
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
@@ -51,25 +37,27 @@ class NotOpen(NoEntry):
 class Visit:
     """Who came by a link, where to, and from which browser."""
 
-    study: Study
+    study: models.Study
     # Perhaps not stored yet: see `person`.
-    annotator: Annotator
-    batch: Batch | None = None
-    pool: Pool | None = None
+    annotator: models.Annotator
+    batch: models.Batch | None = None
+    pool: models.Pool | None = None
     submission_id: str = ""
     browser_hash: str = ""
 
 
-def person(channel: Channel, external_id: str) -> Annotator:
+def person(channel: models.Channel, external_id: str) -> models.Annotator:
     """Whom an external id names: somebody who is stored, or a person yet to be stored."""
     identity = identity_hash(channel, external_id)
-    stored = Annotator.objects.filter(channel=channel, identity_hash=identity).first()
-    return stored or Annotator(channel=channel, identity_hash=identity, external_id=external_id)
+    stored = models.Annotator.objects.filter(channel=channel, identity_hash=identity).first()
+    return stored or models.Annotator(
+        channel=channel, identity_hash=identity, external_id=external_id
+    )
 
 
-def assignments_of(study: Study, annotator: Annotator) -> AssignmentQuerySet:
+def assignments_of(study: models.Study, annotator: models.Annotator) -> AssignmentQuerySet:
     """This person's in the study, the latest first; each of them rests on a consent."""
-    return Assignment.objects.filter(
+    return models.Assignment.objects.filter(
         study=study,
         annotator__channel=annotator.channel_id,
         annotator__identity_hash=annotator.identity_hash,
@@ -77,7 +65,7 @@ def assignments_of(study: Study, annotator: Annotator) -> AssignmentQuerySet:
     ).order_by("-id")
 
 
-def present_assignment(visit: Visit) -> Assignment | None:
+def present_assignment(visit: Visit) -> models.Assignment | None:
     """The one to continue: an unfinished one, or a finished one that is shown again unless the
     channel sent a new submission id."""
     mine = assignments_of(visit.study, visit.annotator)
@@ -87,11 +75,11 @@ def present_assignment(visit: Visit) -> Assignment | None:
     return same.first()
 
 
-def open_batches(visit: Visit, *, at: datetime) -> list[Batch]:
+def open_batches(visit: Visit, *, at: datetime) -> list[models.Batch]:
     """The batches with a place for this person, the emptiest first. Raises NotOpen or Full."""
     _check_takes(visit)
     candidates = _candidates(visit, at)
-    places = Place.objects.filter(
+    places = models.Place.objects.filter(
         batch__in=candidates, simulated=visit.annotator.channel.is_simulated
     )
     with_room = set(places.claimable(at).values_list("batch_id", flat=True))
@@ -100,7 +88,7 @@ def open_batches(visit: Visit, *, at: datetime) -> list[Batch]:
     return [batch for batch in candidates if batch.pk in with_room]
 
 
-def join(visit: Visit, *, at: datetime) -> Assignment:
+def join(visit: Visit, *, at: datetime) -> models.Assignment:
     """Take a consent: the assignment that this person continues, or a new one with a place, and
     with the person if they are new. Raises NotOpen or Full, and then leaves nothing behind.
     """
@@ -122,31 +110,35 @@ def join(visit: Visit, *, at: datetime) -> Assignment:
 
 
 @transaction.atomic
-def renew_resume_link(assignment: Assignment, *, at: datetime, by: User | None = None) -> None:
+def renew_resume_link(
+    assignment: models.Assignment, *, at: datetime, by: User | None = None
+) -> None:
     """A new personal link for somebody who has lost every way in; the old one ends at once, and
     so does a code that was shown for another device."""
     end_codes(assignment)
-    assignment.resume_token, assignment.resume_renewed_at = new_token(), at
+    assignment.resume_token, assignment.resume_renewed_at = models.new_token(), at
     assignment.save(update_fields=["resume_token", "resume_renewed_at"])
     who = assignment.annotator.pseudonym
-    record(by, assignment.study, ChangeAction.RESUME_LINK, {}, {who: "new"})
+    record(by, assignment.study, models.ChangeAction.RESUME_LINK, {}, {who: "new"})
 
 
-def count_answer(study: Study, answer: JoinAnswer, *, at: datetime) -> None:
+def count_answer(study: models.Study, answer: models.JoinAnswer, *, at: datetime) -> None:
     """A number is all that is kept of those who declined or found no place."""
-    row, _made = JoinCount.objects.get_or_create(study=study, hour=hour_of(at), answer=answer)
-    JoinCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+    row, _made = models.JoinCount.objects.get_or_create(
+        study=study, hour=hour_of(at), answer=answer
+    )
+    models.JoinCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
 
 
 def hour_of(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def join_answers(study: Study) -> Counter[str]:
+def join_answers(study: models.Study) -> Counter[str]:
     """How often joins were answered without an assignment; declined ones still stored included."""
     counts = Counter(dict(study.join_counts.values_list("answer").annotate(total=Sum("count"))))
-    stored = study.assignments.of_people().filter(outcome=JoinAnswer.DECLINED)
-    counts[JoinAnswer.DECLINED] += stored.count()
+    stored = study.assignments.of_people().filter(outcome=models.JoinAnswer.DECLINED)
+    counts[models.JoinAnswer.DECLINED] += stored.count()
     return counts
 
 
@@ -156,22 +148,22 @@ def _check_takes(visit: Visit) -> None:
         raise NotOpen(_("This is a rehearsal with simulated annotators: nobody can join it."))
 
 
-def check_open(study: Study) -> None:
+def check_open(study: models.Study) -> None:
     """Raises NotOpen with what to do about it."""
     if not study.is_open:
         raise NotOpen(str(_SHUT[study.state]))
 
 
 _SHUT: dict[str, StrOrPromise] = {
-    StudyState.DRAFT: gettext_lazy(
+    models.StudyState.DRAFT: gettext_lazy(
         "This study has not started yet. Open your link again later: it stays as it is, and "
         "nothing is lost."
     ),
-    StudyState.PAUSED: gettext_lazy(
+    models.StudyState.PAUSED: gettext_lazy(
         "This study is paused at the moment. Open your link again later: it stays as it is, and "
         "nothing is lost."
     ),
-    StudyState.CLOSED: gettext_lazy("This study has ended: nobody can join it any more."),
+    models.StudyState.CLOSED: gettext_lazy("This study has ended: nobody can join it any more."),
 }
 
 
@@ -179,12 +171,12 @@ ALL_TAKEN = gettext_lazy("All places of this study are taken, so there is nothin
 
 
 @transaction.atomic
-def _join_new(visit: Visit, at: datetime) -> Assignment:
+def _join_new(visit: Visit, at: datetime) -> models.Assignment:
     candidates = _candidates(visit, at)
     annotator = _stored(visit.annotator)
     for batch in candidates:
         with transaction.atomic():
-            assignment = Assignment.objects.create(
+            assignment = models.Assignment.objects.create(
                 annotator=annotator,
                 study=visit.study,
                 batch=batch,
@@ -197,8 +189,8 @@ def _join_new(visit: Visit, at: datetime) -> Assignment:
                 seen_at=at,
                 shown_at=at,
             )
-            Exposure.objects.bulk_create(
-                Exposure(annotator=annotator, exposure_key=key, assignment=assignment)
+            models.Exposure.objects.bulk_create(
+                models.Exposure(annotator=annotator, exposure_key=key, assignment=assignment)
                 for key in sorted(batch.exposure_keys)
             )
             if claim_place(assignment, at=at):
@@ -207,23 +199,23 @@ def _join_new(visit: Visit, at: datetime) -> Assignment:
     raise Full(ALL_TAKEN)
 
 
-def _stored(annotator: Annotator) -> Annotator:
+def _stored(annotator: models.Annotator) -> models.Annotator:
     if annotator.pk is not None:
         return annotator
-    return Annotator.objects.get_or_create(
+    return models.Annotator.objects.get_or_create(
         channel=annotator.channel,
         identity_hash=annotator.identity_hash,
         defaults={"external_id": annotator.external_id},
     )[0]
 
 
-def _order_seed(batch: Batch, annotator: Annotator) -> str:
+def _order_seed(batch: models.Batch, annotator: models.Annotator) -> str:
     """Follows from the study's stored seed, so that a study can be replayed."""
     text = f"{batch.study.seed}:{batch.pk}:{annotator.identity_hash}"
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _candidates(visit: Visit, at: datetime) -> list[Batch]:
+def _candidates(visit: Visit, at: datetime) -> list[models.Batch]:
     """The batches this annotator may enter: fewest places taken first, ties by seeded chance.
     Raises Full if there are none."""
     study, annotator = visit.study, visit.annotator
@@ -231,10 +223,10 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
         annotator__channel=annotator.channel_id,
         annotator__identity_hash=annotator.identity_hash,
     )
-    worked_on = Assignment.objects.filter(same).exclude(outcome=JoinAnswer.DECLINED)
+    worked_on = models.Assignment.objects.filter(same).exclude(outcome=models.JoinAnswer.DECLINED)
     seen = set(worked_on.values_list("exposure_key", flat=True))
     # Those of checks too; an assignment from before there were checks has none.
-    seen |= set(Exposure.objects.filter(same).values_list("exposure_key", flat=True))
+    seen |= set(models.Exposure.objects.filter(same).values_list("exposure_key", flat=True))
     batches = study.batches.select_related("task", "study", "check_set__task", "pool")
     if visit.batch is not None:
         batches = batches.filter(pk=visit.batch.pk)
@@ -248,7 +240,7 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
     by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
     if not by_id:
         raise Full(_("You have worked on this before; each person takes part in a task only once."))
-    places = Place.objects.filter(
+    places = models.Place.objects.filter(
         batch_id__in=list(by_id), simulated=annotator.channel.is_simulated
     )
     taken = Counter(places.taken(at).values_list("batch_id", flat=True))

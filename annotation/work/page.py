@@ -19,21 +19,8 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django_stubs_ext import StrOrPromise
 
+from annotation import models
 from annotation.kinds import answer_kind, compare, gold_in_force
-from annotation.models import (
-    CHECK,
-    Annotator,
-    Assignment,
-    Channel,
-    Gold,
-    JoinAnswer,
-    Judgement,
-    Outcome,
-    OutcomeRule,
-    Role,
-    Study,
-    WorkState,
-)
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.consent_facts import ahead
 from annotation.work.finishing import amount_due, earned, in_hand_ms
@@ -41,10 +28,13 @@ from annotation.work.judging import current_example, judgement_at
 from annotation.work.wording import amount_text, markdown_html, share_text, time_text
 
 
-def ending_of(assignment: Assignment) -> dict[str, Any]:
+def ending_of(assignment: models.Assignment) -> dict[str, Any]:
     """Heading and reason; what was worked, by which rule it comes to the amount, and the amount:
     nothing where nobody had worked."""
-    has_worked, currency = assignment.outcome not in JoinAnswer.values, assignment.study.currency
+    has_worked, currency = (
+        assignment.outcome not in models.JoinAnswer.values,
+        assignment.study.currency,
+    )
     return {
         "heading": heading_of(assignment.outcome),
         "reason": _reason(assignment),
@@ -53,12 +43,12 @@ def ending_of(assignment: Assignment) -> dict[str, Any]:
     }
 
 
-def ending_if_withdrawn(assignment: Assignment, *, at: datetime) -> dict[str, Any]:
+def ending_if_withdrawn(assignment: models.Assignment, *, at: datetime) -> dict[str, Any]:
     """How it would end now; nothing of it is stored."""
     would_be = copy(assignment)
     would_be.paid_ms += in_hand_ms(assignment, at=at)
-    would_be.outcome = Outcome.WITHDRAWN
-    would_be.amount = amount_due(would_be, Outcome.WITHDRAWN)
+    would_be.outcome = models.Outcome.WITHDRAWN
+    would_be.amount = amount_due(would_be, models.Outcome.WITHDRAWN)
     return ending_of(would_be)
 
 
@@ -66,7 +56,7 @@ def heading_of(outcome: str) -> str:
     return str(_HEADINGS[outcome])
 
 
-def code_of(study: Study, outcome: str) -> dict[str, str] | None:
+def code_of(study: models.Study, outcome: str) -> dict[str, str] | None:
     """The completion code of an outcome or of a join's answer, and what to do with it."""
     rule = _rule(study, outcome)
     if rule is None:
@@ -75,7 +65,7 @@ def code_of(study: Study, outcome: str) -> dict[str, str] | None:
     return {"text": rule.code, "link": link, "help": _help(study.channel, has_link=bool(link))}
 
 
-def pay_without_work(study: Study, answer: JoinAnswer) -> str:
+def pay_without_work(study: models.Study, answer: models.JoinAnswer) -> str:
     """What somebody is paid who came and did not work."""
     rule = _rule(study, answer)
     if rule is None or not rule.minimum:
@@ -84,49 +74,51 @@ def pay_without_work(study: Study, answer: JoinAnswer) -> str:
     return _("You are paid %(amount)s for having come.") % {"amount": amount}
 
 
-def _rule(study: Study, outcome: str) -> OutcomeRule | None:
+def _rule(study: models.Study, outcome: str) -> models.OutcomeRule | None:
     return study.outcome_rules.filter(outcome=outcome).first()
 
 
 _HEADINGS: dict[str, StrOrPromise] = {
-    Outcome.COMPLETED: gettext_lazy("Done. Thank you!"),
-    Outcome.SCREENED_OUT: gettext_lazy("Thank you. Your part ends here."),
-    Outcome.WITHDRAWN: gettext_lazy("You have stopped. Thank you for your time."),
-    Outcome.EXPIRED: gettext_lazy("This work has ended."),
-    Outcome.DISPLACED: gettext_lazy("Your place was given to somebody else."),
-    JoinAnswer.DECLINED: gettext_lazy("You did not take part."),
+    models.Outcome.COMPLETED: gettext_lazy("Done. Thank you!"),
+    models.Outcome.SCREENED_OUT: gettext_lazy("Thank you. Your part ends here."),
+    models.Outcome.WITHDRAWN: gettext_lazy("You have stopped. Thank you for your time."),
+    models.Outcome.EXPIRED: gettext_lazy("This work has ended."),
+    models.Outcome.DISPLACED: gettext_lazy("Your place was given to somebody else."),
+    models.JoinAnswer.DECLINED: gettext_lazy("You did not take part."),
 }
 
 _REASONS: dict[str, StrOrPromise] = {
-    Outcome.COMPLETED: gettext_lazy("You have answered every item. Your answers are stored."),
-    Outcome.WITHDRAWN: gettext_lazy(
+    models.Outcome.COMPLETED: gettext_lazy(
+        "You have answered every item. Your answers are stored."
+    ),
+    models.Outcome.WITHDRAWN: gettext_lazy(
         "Your place is open for somebody else. Your answers so far stay stored under a pseudonym "
         "and are left out of the results."
     ),
     # Of those whom no silence ended.
-    Outcome.EXPIRED: gettext_lazy(
+    models.Outcome.EXPIRED: gettext_lazy(
         "The study was closed before you had come to the end. What you sent until then is stored."
     ),
-    Outcome.DISPLACED: gettext_lazy(
+    models.Outcome.DISPLACED: gettext_lazy(
         "You were away for longer than the place could be kept, and somebody else took it before "
         "you came back. What you sent until then is stored."
     ),
-    JoinAnswer.DECLINED: gettext_lazy(
+    models.JoinAnswer.DECLINED: gettext_lazy(
         "You chose not to take part. Nothing about you was stored beyond this choice."
     ),
 }
 
 
-def _reason(assignment: Assignment) -> str:
+def _reason(assignment: models.Assignment) -> str:
     """Of the rule that really applied."""
-    if assignment.outcome == Outcome.SCREENED_OUT:
+    if assignment.outcome == models.Outcome.SCREENED_OUT:
         return _why_screened_out(assignment)
-    if assignment.outcome == Outcome.EXPIRED and not assignment.ended_by_closing:
+    if assignment.outcome == models.Outcome.EXPIRED and not assignment.ended_by_closing:
         return _why_expired(assignment)
     return str(_REASONS[assignment.outcome])
 
 
-def _why_screened_out(assignment: Assignment) -> str:
+def _why_screened_out(assignment: models.Assignment) -> str:
     checks, practice = assignment.check_screening, assignment.screening
     if not checks.get("passed", True):
         return _(
@@ -149,7 +141,7 @@ def _score_and_mark(score: float, mark: float) -> dict[str, str]:
     return {"score": share_text(score, ROUND_FLOOR), "mark": share_text(mark, ROUND_CEILING)}
 
 
-def _why_expired(assignment: Assignment) -> str:
+def _why_expired(assignment: models.Assignment) -> str:
     hours = assignment.study.expire_hours
     sentence = ngettext(
         "Nothing was heard from you for more than %(hours)d hour, so this work has ended. What you "
@@ -161,13 +153,13 @@ def _why_expired(assignment: Assignment) -> str:
     return sentence % {"hours": hours}
 
 
-def _amount(assignment: Assignment) -> Decimal:
+def _amount(assignment: models.Assignment) -> Decimal:
     """What they get in all: the platform itself may pay more than the time is worth."""
     rule = _rule(assignment.study, assignment.outcome)
     return max(assignment.amount or Decimal(0), (rule and rule.platform_pays) or Decimal(0))
 
 
-def _pay(assignment: Assignment) -> list[str]:
+def _pay(assignment: models.Assignment) -> list[str]:
     study = assignment.study
     worked = earned(assignment.paid_ms, study.hourly_rate)
     figures = {
@@ -188,7 +180,7 @@ def _pay(assignment: Assignment) -> list[str]:
     return sentences
 
 
-def _help(channel: Channel, *, has_link: bool) -> str:
+def _help(channel: models.Channel, *, has_link: bool) -> str:
     if has_link:
         return _(
             "The button hands it in for you. If that page does not open, copy the code and enter "
@@ -206,17 +198,17 @@ LEAST_PACED = 10
 
 
 class Position:
-    def __init__(self, assignment: Assignment, content: BatchContent) -> None:
+    def __init__(self, assignment: models.Assignment, content: BatchContent) -> None:
         self.assignment, self.content = assignment, content
 
     def example(self) -> FrozenExample:
         return current_example(self.assignment)
 
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> models.Judgement | None:
         """Of the present step, once it is locked."""
         return judgement_at(self.assignment, self.assignment.step)
 
-    def gold(self, example: FrozenExample) -> Gold:
+    def gold(self, example: FrozenExample) -> models.Gold:
         content = self.content
         return gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
 
@@ -225,7 +217,7 @@ class Position:
         return asked_html(batch, example.pk, get_language(), order)
 
 
-def page_context(assignment: Assignment) -> dict[str, Any]:
+def page_context(assignment: models.Assignment) -> dict[str, Any]:
     return context_at(Position(assignment, batch_content(assignment.batch_id)))
 
 
@@ -323,14 +315,14 @@ def _finished(position: Position) -> dict[str, Any]:
 
 
 _PANELS: dict[str, Callable[[Position], dict[str, Any]]] = {
-    WorkState.DESCRIPTION: _description,
-    WorkState.ANSWERING: _answering,
-    WorkState.REVEALED: _revealed,
-    WorkState.FINISHED: _finished,
+    models.WorkState.DESCRIPTION: _description,
+    models.WorkState.ANSWERING: _answering,
+    models.WorkState.REVEALED: _revealed,
+    models.WorkState.FINISHED: _finished,
 }
 
 
-def own_work(study: Study, annotator: Annotator) -> dict[str, str]:
+def own_work(study: models.Study, annotator: models.Annotator) -> dict[str, str]:
     """What a browser may be told of somebody who has entered with it before: how far they got in
     this study, without saying who they are."""
     assignment = annotator.assignments.filter(study=study).last()
@@ -347,15 +339,15 @@ def own_work(study: Study, annotator: Annotator) -> dict[str, str]:
     return {"pseudonym": annotator.pseudonym, "sentence": sentence, "button": button}
 
 
-def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
+def progress(assignment: models.Assignment, content: BatchContent) -> dict[str, Any]:
     """`saved` is the number of the answer before this one, which is stored; 0 for the first."""
     checked, trained = len(content.checks), len(content.training)
     if assignment.step < checked:
-        role, before, total = CHECK, 0, checked
+        role, before, total = models.CHECK, 0, checked
     elif assignment.step < content.test_from:
-        role, before, total = Role.TRAINING, checked, trained
+        role, before, total = models.Role.TRAINING, checked, trained
     else:
-        role, before, total = Role.TEST, content.test_from, len(content.test)
+        role, before, total = models.Role.TEST, content.test_from, len(content.test)
     number = assignment.step + 1 - before
     return {
         "role": role,
@@ -373,7 +365,7 @@ def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
     }
 
 
-def _minutes_left(assignment: Assignment, steps: int) -> int:
+def _minutes_left(assignment: models.Assignment, steps: int) -> int:
     """By one's own pace so far; 0 where there is too little to tell."""
     done = assignment.step
     if done < LEAST_PACED:
@@ -381,7 +373,7 @@ def _minutes_left(assignment: Assignment, steps: int) -> int:
     return max(1, round(assignment.paid_ms / done * (steps - done) / 60_000))
 
 
-def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, Any]:
+def page_frame(assignment: models.Assignment, *, link: str, at: datetime) -> dict[str, Any]:
     # Once the study is closed: for how long the page on the screen may still be sent.
     until, left = assignment.study.sends_until, None
     if not assignment.is_finished and until is not None:
@@ -389,23 +381,23 @@ def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, 
     return {"title": page_title(assignment), "link": link, "minutes_left": left}
 
 
-def page_title(assignment: Assignment) -> str:
-    if assignment.state == WorkState.FINISHED:
+def page_title(assignment: models.Assignment) -> str:
+    if assignment.state == models.WorkState.FINISHED:
         return heading_of(assignment.outcome)
     content = batch_content(assignment.batch_id)
-    if assignment.state == WorkState.DESCRIPTION:
+    if assignment.state == models.WorkState.DESCRIPTION:
         before_work = assignment.step <= len(content.checks)
         return _("What to do") if before_work else _("Practice is over")
     here = progress(assignment, content)
-    if here["role"] == CHECK:
+    if here["role"] == models.CHECK:
         example = _("Check %(number)d of %(total)d") % here
-    elif here["role"] == Role.TRAINING:
+    elif here["role"] == models.Role.TRAINING:
         example = _("Practice %(number)d of %(total)d") % here
     elif here["has_training"]:
         example = _("Test %(number)d of %(total)d") % here
     else:
         example = _("Item %(number)d of %(total)d") % here
-    if assignment.state == WorkState.REVEALED:
+    if assignment.state == models.WorkState.REVEALED:
         return _("Right answer to %(example)s") % {"example": example}
     return example
 

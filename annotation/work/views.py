@@ -17,19 +17,12 @@ from annotation.kinds import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput
 from annotation.models.frozen import batch_content
-from annotation.work import judging
+from annotation.work import judging, page
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
 from annotation.work.entering import REFUSED, View, annotators_page, go_on
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
-from annotation.work.page import (
-    ending_if_withdrawn,
-    page_context,
-    page_frame,
-    page_title,
-    picture_of,
-)
 from annotation.work.wording import time_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
@@ -162,7 +155,7 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         withdraw_assignment(assignment, at=timezone.now())
     if assignment.is_finished:
         return redirect("annotation:work")
-    ending = ending_if_withdrawn(assignment, at=timezone.now())
+    ending = page.ending_if_withdrawn(assignment, at=timezone.now())
     return render(request, STOP, {"study": assignment.study, "ending": ending})
 
 
@@ -194,7 +187,7 @@ def _asked(assignment: Assignment) -> dict[str, object]:
     """The example that a problem is about, as it was asked."""
     example = judging.current_example(assignment)
     content = batch_content(assignment.batch_id).task_of(example)
-    return {"about": page_title(assignment), "example": example, "content": content}
+    return {"about": page.page_title(assignment), "example": example, "content": content}
 
 
 @at_work
@@ -231,8 +224,8 @@ def _page(
     request: HtmxRequest, assignment: Assignment, *, error: str = "", notice: str = ""
 ) -> HttpResponse:
     template = f"{PAGE}#step" if request.htmx else PAGE
-    frame = page_frame(assignment, link=resume_link(request, assignment), at=timezone.now())
-    context = {**page_context(assignment), **frame, "error": error, "notice": notice}
+    frame = page.page_frame(assignment, link=resume_link(request, assignment), at=timezone.now())
+    context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
     return render(request, template, context, status=422 if error else 200)
 
 
@@ -264,7 +257,7 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
         "minutes": minutes,
         "address": request.get_host() + reverse("annotation:enter_code").rstrip("/"),
         "link": link,
-        "picture": picture_of(link),
+        "picture": page.picture_of(link),
     }
     return render(request, SHOWN, context)
 

@@ -12,24 +12,15 @@ from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.models.errors import BadInput
-from config.backups.archive import (
-    BROKEN,
-    Backup,
-    columns_of,
-    content_of,
-    lines_of,
-    reset_sequences,
-    store_lines,
-    tables_of,
-)
+from config.backups import archive
 from config.migrations import in_todays_names
 
 EMBEDDED = "baseliner.sqlite3"
 # What storing rows raises that are none of their table.
-UNFIT = (*BROKEN, DatabaseError, ValidationError, AttributeError)
+UNFIT = (*archive.BROKEN, DatabaseError, ValidationError, AttributeError)
 
 
-def restore_backup(backup: Backup) -> None:
+def restore_backup(backup: archive.Backup) -> None:
     """Fill the new database, compare what it holds with the backup, and migrate it. Before anything
     is written raises BadInput where the database is not new, the identity key is another one, or
     the backup is of a newer version or one that can't be gone on from."""
@@ -65,7 +56,7 @@ def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list
     return sorted(known - followed)
 
 
-def _take_identity_key(backup: Backup) -> None:
+def _take_identity_key(backup: archive.Backup) -> None:
     """Under another key everybody in the backup would be a stranger."""
     if (settings.IDENTITY_KEY or settings.SECRET_KEY) == backup.identity_key:
         return
@@ -82,7 +73,7 @@ def _take_identity_key(backup: Backup) -> None:
     settings.IDENTITY_KEY = backup.identity_key  # for the migrations that follow
 
 
-def fill(then: Apps, backup: Backup) -> None:
+def fill(then: Apps, backup: archive.Backup) -> None:
     """Put the rows of a backup in the place of all that is there, or leave it. Raises BadInput."""
     try:
         with transaction.atomic(), triggers_lifted():
@@ -92,18 +83,18 @@ def fill(then: Apps, backup: Backup) -> None:
         raise BadInput(f"The backup's rows do not fit its own tables ({said}).") from problem
 
 
-def _fill(then: Apps, backup: Backup) -> None:
-    tables = tables_of(then)
+def _fill(then: Apps, backup: archive.Backup) -> None:
+    tables = archive.tables_of(then)
     # Migrations have made rows of their own: groups, permissions.
     for table in tables.values():
         table._base_manager.all()._raw_delete(connection.alias)
     for held in backup.manifest.tables:
-        if held.table not in tables or columns_of(tables[held.table]) != held.columns:
+        if held.table not in tables or archive.columns_of(tables[held.table]) != held.columns:
             raise BadInput(f"The backup's table {held.table} does not fit its own migrations.")
-        store_lines(tables[held.table], backup.lines(held), connection.alias)
-    reset_sequences(tables.values(), connection.alias)
+        archive.store_lines(tables[held.table], backup.lines(held), connection.alias)
+    archive.reset_sequences(tables.values(), connection.alias)
     for held in backup.manifest.tables:
-        stored = content_of(lines_of(tables[held.table], connection.alias))
+        stored = archive.content_of(archive.lines_of(tables[held.table], connection.alias))
         if not held.matches(stored):
             raise BadInput(
                 f"Of {held.table} the database keeps {stored[0]} rows that are not the backup's "

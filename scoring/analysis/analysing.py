@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Assignment, Judgement, Study, Task
-from scoring.analysis.tables import (
-    ALL,
-    AVERAGE_TESTS,
-    AVERAGES,
-    CHANGES,
-    CURVES,
-    SYSTEMS,
-    TESTS,
-    excluded_record,
-)
+from scoring.analysis import tables
 from scoring.analysis.uncertainty import Record, agreement, uncertainty
 from scoring.cells.cells import CellKey, CellReader, cell_key, cell_order, percent
 from scoring.cells.rows import RowKind
@@ -57,7 +48,7 @@ STORE = Store(
     Analysis,
     12,
     "analyse_comparison",
-    columns=tuple(key for table in ALL for key in table.keys),
+    columns=tuple(key for table in tables.ALL for key in table.keys),
 )
 
 
@@ -91,18 +82,18 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     ]
     progress(len(people) + 2, steps, "over tasks")
     return Analysis(
-        tests=records_of(TESTS.columns, table.tests),
+        tests=records_of(tables.TESTS.columns, table.tests),
         systems=records_of(
-            SYSTEMS.columns, table.systems if scope.study else _systems(scope, reader)
+            tables.SYSTEMS.columns, table.systems if scope.study else _systems(scope, reader)
         ),
-        changes=records_of(CHANGES.columns, table.changes),
+        changes=records_of(tables.CHANGES.columns, table.changes),
         uncertainty=tuple(sure),
         agreement=tuple(agreed),
         curves=tuple(learned),
         aggregates=records_of(
-            AVERAGES.columns, [one for one in table.averages if len(one.tasks) > 1]
+            tables.AVERAGES.columns, [one for one in table.averages if len(one.tasks) > 1]
         ),
-        average_tests=records_of(AVERAGE_TESTS.columns, table.average_tests),
+        average_tests=records_of(tables.AVERAGE_TESTS.columns, table.average_tests),
         excluded=_excluded(table),
     )
 
@@ -129,19 +120,19 @@ def _about(
 def _excluded(table: Comparison) -> tuple[Record, ...]:
     of_people = [pair for pair in table.excluded if pair[1].kind == RowKind.HUMAN]
     of_people.sort(key=lambda pair: (pair[1].study or "", pair[1].task))
-    return tuple(excluded_record(*pair) for pair in of_people)
+    return tuple(tables.excluded_record(*pair) for pair in of_people)
 
 
 def filled(table: Table, analysis: Analysis) -> Table:
     records: Iterable[Record] = getattr(analysis, table.name.replace("-", "_"))
-    if table is CURVES:
+    if table is tables.CURVES:
         records = [{**curve, **point} for curve in analysis.curves for point in curve["points"]]
     return replace(table, lines=lines_of(records))
 
 
 def analysis_tables(analysis: Analysis) -> list[Table]:
     """Every table of a kept analysis; those without rows are left out."""
-    return [table for table in (filled(table, analysis) for table in ALL) if table.lines]
+    return [table for table in (filled(table, analysis) for table in tables.ALL) if table.lines]
 
 
 def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list[Record]:

@@ -1,10 +1,10 @@
-"""All tables of an analysis: what each says, and its columns."""
+"""All tables of an analysis: what each says, and its own columns, stand in tables.toml."""
 
 from collections.abc import Mapping
 
-from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
+from scoring.analysis.uncertainty import Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.tables.table import Column, Table, picked, points, values_of, words
+from scoring.tables.table import Column, Table, columns_in, picked, table_in, values_of
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.verdicts import OF_AVERAGES
 
@@ -16,122 +16,55 @@ SYSTEM = picked(OF_TESTS, "system method parameters")
 VERDICT = picked(OF_TESTS, "outcome certainty reasons exploratory supplement family margin fragile")
 DIFFERENCE = picked(OF_TESTS, "difference low high se df p p_holm m left_out notes")
 
-TESTS = Table(
+
+def _table(name: str, *columns: Column) -> Table:
+    return table_in(__file__, name, columns)
+
+
+def _own(name: str, keys: str = "") -> tuple[Column, ...]:
+    """All that the table has beside those of rows and tests; or these, with some of rows."""
+    own = columns_in(__file__, name)
+    return picked({**BY_KEY, **own}, keys) if keys else tuple(own.values())
+
+
+TESTS = _table(
     "tests",
-    "People against systems, on the same items",
-    "Percent points, people less system, for other people and other items like these and, from "
-    "five runs on, other runs: Satterthwaite's t on the items that the system and somebody "
-    "answered. Holm's p covers the tests of one study with five annotators or more. "
-    "Non-overlapping SD bars are not a test.",
-    (
-        *WHERE,
-        *SYSTEM,
-        *picked(OF_TESTS, "mean other_mean"),
-        *DIFFERENCE,
-        *picked(OF_TESTS, "n runs runs_left_out above"),
-        *VERDICT,
-        *SCORED_UNDER,
-    ),
+    *(*WHERE, *SYSTEM, *picked(OF_TESTS, "mean other_mean"), *DIFFERENCE),
+    *picked(OF_TESTS, "n runs runs_left_out above"),
+    *(*VERDICT, *SCORED_UNDER),
 )
-SYSTEMS = Table(
+SYSTEMS = _table(
     "systems",
-    "Systems against systems, on the same items",
-    "Percent points, first less second, on the same items and, where both have two or more "
-    "of the same, on the same splits. The p values are adjusted over this table, which is "
-    "a family of its own.",
-    (
-        BY_KEY["task"],
-        BY_KEY["shots"],
-        words("system", "First", "The first system's name."),
-        words("method", "Method", "How the first system was adapted."),
-        words("parameters", "Parameters", "The first system's size."),
-        *picked(OF_TESTS, "other_system other_method other_parameters"),
-        points("mean", "First's mean", "In percent, on the compared items."),
-        points("other_mean", "Second's mean", "In percent, on the compared items."),
-        *DIFFERENCE,
-        *picked(OF_TESTS, "runs runs_left_out"),
-        *VERDICT,
-        *SCORED_UNDER,
-    ),
+    *_own("systems", "task shots system method parameters"),
+    *picked(OF_TESTS, "other_system other_method other_parameters"),
+    *(*_own("systems", "mean other_mean"), *DIFFERENCE),
+    *(*picked(OF_TESTS, "runs runs_left_out"), *VERDICT, *SCORED_UNDER),
 )
-CHANGES = Table(
+CHANGES = _table(
     "changes",
-    "Change between shots",
-    "Percent points, more shots less fewer, on the same items and with other people: "
-    "Satterthwaite's t for other people and other items like these. The p values are "
-    "adjusted over this table.",
-    (
-        *WHERE,
-        *picked(OF_TESTS, "other_shots"),
-        points("mean", "More", "With more shots, in percent, on the compared items."),
-        points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
-        *DIFFERENCE,
-        *picked(OF_TESTS, "n other_n"),
-        *VERDICT,
-        *SCORED_UNDER,
-    ),
+    *(*WHERE, *picked(OF_TESTS, "other_shots"), *_own("changes"), *DIFFERENCE),
+    *(*picked(OF_TESTS, "n other_n"), *VERDICT, *SCORED_UNDER),
 )
-CELLS = Table(
+CELLS = _table(
     "uncertainty",
-    "The uncertainty of each cell",
-    "New items: how other people would do on other items like these; these items: on "
-    "exactly this test set. Two people have the guard band in its place. "
-    "Components are variances of scores in [0, 1]; they feed the planner.",
-    (*WHERE, *UNCERTAINTY, *SCORED_UNDER),
-)
-TOGETHER = Table(
-    "agreement",
-    "Consensus and agreement",
-    "Consensus holds what more than half of the annotators chose; it is a figure of its"
-    " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
-    "contexts.",
-    (*WHERE, *AGREEMENT, *SCORED_UNDER),
-)
-CURVES = Table(
-    "curves",
-    "Learning over the training items",
-    "S1 in percent by position in the shot set, over everybody who finished the training, "
-    "screened out or not. Adjusted: corrected for which items happened to be there, since "
-    "orders differ, and kept within 0 and 100.",
-    (
-        *WHERE,
-        Column("annotators", "Annotators", "Those who finished the training of the cell."),
-        Column("first", "From position", "The first training item of the block, from 1."),
-        Column("last", "To position", "The last training item of the block."),
-        Column("answers", "Answers", "Answers at these positions."),
-        points("mean", "Mean", "Mean S1 of these answers in percent, not adjusted."),
-        points(
-            "adjusted",
-            "Adjusted",
-            "Mean S1 in percent, corrected for which items stood at these positions.",
-        ),
-        points("se", "SE of adjusted", "Standard error of that mean, in percent points."),
-        *SCORED_UNDER,
+    *WHERE,
+    *_own(
+        "uncertainty",
+        "mean sd sd_ddof0 n m new_items_low new_items_high new_items_df new_items_method "
+        "guard_low guard_high these_items_low these_items_high these_items_method annotator_var "
+        "item_var residual_var without_low without_high flagged splits shot_sets split_var "
+        "within_split_var notes",
     ),
+    *SCORED_UNDER,
 )
-AVERAGES = Table(
-    "aggregates",
-    "Over all tasks",
-    "The mean of the task means, only for those who have all of them. SD is that of this "
-    "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
-    tuple(OF_AVERAGES.values()),
-)
-AVERAGE_TESTS = Table(
+TOGETHER = _table("agreement", *WHERE, *_own("agreement"), *SCORED_UNDER)
+CURVES = _table("curves", *WHERE, *_own("curves"), *SCORED_UNDER)
+AVERAGES = _table("aggregates", *OF_AVERAGES)
+AVERAGE_TESTS = _table(
     "average-tests",
-    "People against systems, over all tasks",
-    "The mean of the tasks' differences, people less system, in percent points. Those of "
-    "one study's people are a family of their own. Where tasks share people there is no "
-    "interval.",
-    (
-        *picked(OF_TESTS, "study simulated shots"),
-        *SYSTEM,
-        points("difference", "Difference", "The mean of the tasks' differences."),
-        *picked(OF_TESTS, "low high"),
-        *picked(OF_TESTS, "p p_holm"),
-        *VERDICT,
-        *picked(OF_TESTS, "n runs tasks"),
-        BY_KEY["notes"],
-    ),
+    *(*picked(OF_TESTS, "study simulated shots"), *SYSTEM, *_own("average-tests")),
+    *(*picked(OF_TESTS, "low high p p_holm"), *VERDICT, *picked(OF_TESTS, "n runs tasks")),
+    BY_KEY["notes"],
 )
 # Of either side.
 _SIDE = {
@@ -148,17 +81,11 @@ _SIDES = {
     for side in ("without", "with")
     for key, heading in _SIDE.items()
 }
-SIDES = Table(
+SIDES = _table(
     "excluded",
-    "Without and with excluded annotators",
-    "Cells that hold excluded annotators, side by side.",
-    (
-        *WHERE,
-        *(column for key, column in _SIDES.items() if not key.endswith("method")),
-        *(column for key, column in _SIDES.items() if key.endswith("method")),
-        BY_KEY["estimand"],
-        *SCORED_UNDER,
-    ),
+    *WHERE,
+    *sorted(_SIDES.values(), key=lambda column: column.key.endswith("method")),
+    *(BY_KEY["estimand"], *SCORED_UNDER),
 )
 
 
@@ -174,29 +101,10 @@ def excluded_record(without: Row | None, including: Row) -> Record:
 
 ALL = (TESTS, SYSTEMS, CHANGES, CELLS, TOGETHER, CURVES, AVERAGES, AVERAGE_TESTS, SIDES)
 TABLES = {table.name: table for table in ALL}
-PROVENANCE = Table(
+PROVENANCE = _table(
     "provenance",
-    "What these figures rest on",
-    "Stale: answers, runs, gold or figures have changed since this was computed, so it no "
-    "longer matches the data.",
-    (
-        words(
-            "inputs",
-            "Fingerprint of the inputs",
-            "The first 12 digits of a checksum of all answers, runs, gold and choices.",
-        ),
-        words("computed_at", "Computed at", "Date and time, with the time zone."),
-        words("stale", "Stale", "Whether the inputs have changed since."),
-        Column("seed", "Seed", "Where all random draws start."),
-        Column("scorer_version", "Scorer version", "The version of the scoring rules."),
-        BY_KEY["references"],
-        BY_KEY["estimand"],
-        words(
-            "interim",
-            "Interim",
-            "The studies with answers that are not closed: their figures may still change.",
-        ),
-    ),
+    *_own("provenance", "inputs computed_at stale seed scorer_version"),
+    *_own("provenance", "references estimand interim"),
 )
 
 

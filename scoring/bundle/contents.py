@@ -1,7 +1,7 @@
 """What a study bundle holds: a study's people under their pseudonyms, their answers, the gold, and
 the figures that follow. No text that is not an answer or gold, no comment, no moment in time.
 
-Each file's columns stand here once: what each means, and where a row has it."""
+What each column of a file means, and where a row has it, is in contents.toml."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -10,17 +10,7 @@ from hashlib import sha256
 from itertools import chain, product
 from typing import Any
 
-from annotation.models import (
-    Assignment,
-    Example,
-    Gold,
-    Item,
-    ItemSet,
-    Judgement,
-    ReferencePolicy,
-    Study,
-    Task,
-)
+from annotation import models
 from scoring.bundle.figures import NUMBERS
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader, shots_of_batch
@@ -28,6 +18,7 @@ from scoring.cells.rows import BY_KEY
 from scoring.cells.scope import Choices
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.s1 import SCORER_VERSION
+from scoring.tables.table import Column, columns_in
 
 FORMAT = "baseliner-study-bundle"
 VERSION = 1
@@ -37,126 +28,25 @@ TEXTS = "texts.jsonl"
 
 Rows = Iterator[dict[str, Any]]
 # By field what it means; and by names with dots where a row has it, if not under the field's name.
-Columns = Mapping[str, str | tuple[str, str]]
+Columns = Mapping[str, Column]
 
 
-def _as_compared(*keys: str) -> dict[str, str | tuple[str, str]]:
-    return {key: BY_KEY[key].meaning for key in keys}
+def _as_compared(*keys: str) -> Columns:
+    return {key: BY_KEY[key] for key in keys}
 
 
 FILES: dict[str, Columns] = {
-    "tasks.jsonl": {
-        "task": ("Short name of the task.", "slug"),
-        "kind": "Kind of answer: choice (one label), labels (any number), spans (pieces of the "
-        "text), candidate, text, number.",
-        "max_spans": "The most pieces that an answer may have; null for any number.",
-        "language": "Language of the texts.",
-        "reference_policy": "How several references count by default: set (their union) or any.",
-        "normalisation": "What answers and references are stripped of before they are compared.",
-        "gold_version": "The version of the gold that figures.jsonl is scored against.",
-        "description_hash": "SHA-256 of the task description that annotators read.",
-        "title": "The title that annotators read (only with texts).",
-        "description": "The task description that annotators read (only with texts).",
-    },
-    "batches.jsonl": {
-        "batch": "Number of the batch in this bundle.",
-        "task": ("The task; see tasks.jsonl.", "task.slug"),
-        "shots": "Training examples, 0 for none; few for episodes that have any. A cell of the "
-        "table is a task with a number of shots.",
-        "pool": (
-            "Its pool, in a study that has some: each is a cell by itself; null elsewhere.",
-            "pool.name",
-        ),
-        "split": "Which of the shot sets of this size was shown; null where there is none.",
-        "chain": "The run of shot sets that truly nest.",
-        "episode": ("The number of a few-shot episode; null elsewhere.", "test_set.episode"),
-        "training_set": (
-            "The set that was shown in training; see items.jsonl. Null for zero-shot.",
-            "training_set.name",
-        ),
-        "test_set": ("The set that was asked in the test; see items.jsonl.", "test_set.name"),
-        "check_set": (
-            "The set that was asked before all else, without feedback; null for none.",
-            "check_set.name",
-        ),
-        "check_task": ("The task of that set; see tasks.jsonl.", "check_set.task.slug"),
-        "wanted": "How many annotators were wanted.",
-        "shown_gold_version": (
-            "The version of the gold that annotators were shown in training.",
-            "gold_version.number",
-        ),
-        "training_checksum": ("Checksum of the training set.", "training_set.checksum"),
-        "test_checksum": ("Checksum of the test set.", "test_set.checksum"),
-    },
-    "items.jsonl": {
-        "task": ("The task; see tasks.jsonl.", "item_set.task.slug"),
-        "set": ("Name of the set, as in batches.jsonl.", "item_set.name"),
-        "role": ("training or test.", "item_set.role"),
-        "position": "Position in the set; annotators saw an order of their own.",
-        "item": ("The id that the benchmark's file gives it.", "source_id"),
-        "example": (
-            "Name of the example: a training example by its content, a test example by id.",
-            "example.identity",
-        ),
-        "content_hash": ("SHA-256 of the example's content.", "example.content_hash"),
-        "context_hash": (
-            "SHA-256 of its context; items that share one are one cluster.",
-            "example.context_hash",
-        ),
-    },
-    "gold.jsonl": {
-        "task": ("The task; see tasks.jsonl.", "example.task.slug"),
-        "example": ("The example; see items.jsonl.", "example.identity"),
-        "version": (
-            "The version that brought this gold; it holds until a later one.",
-            "version.number",
-        ),
-        "alternatives": "The references: a list of alternatives, each a list of texts.",
-    },
-    "assignments.jsonl": {
-        "assignment": "Number of the assignment in this bundle: one person's work on one batch.",
-        "batch": "The batch; see batches.jsonl.",
-        "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
-        "outcome": "completed, screened_out, withdrawn, expired or displaced; empty while open.",
-        "excluded": "Whether a researcher excluded it afterwards.",
-        "simulated": ("Whether a program answered instead of a person.", "is_simulated"),
-        "check_score": "Mean S1 of the checks, in percent; null before their end, or without.",
-        "training_score": "Mean S1 of the first answers in training, in percent.",
-        "passed": "Whether the training was passed; null before its end, or without training.",
-        "new_resume_link": "Whether a researcher handed out a new personal link.",
-        "training_ended_ms": "Milliseconds from the consent to the end of the training.",
-        "finished_ms": "Milliseconds from the consent to the end.",
-        "paid_ms": "Working time that was counted for pay, with the caps of the study.",
-    },
-    "judgements.jsonl": {
-        "assignment": "The assignment; see assignments.jsonl.",
-        "role": "training or test.",
-        "step": "Place in this person's own order, from 0.",
-        "example": ("The example; see items.jsonl.", "example.identity"),
-        "answer": "The answer: a list of texts, empty for none.",
-        "spans": "[segment, start, end] in code points, where pieces of the text were selected.",
-        "shown_ms": "Milliseconds from the consent to showing the item, by the server's clock.",
-        "submitted_ms": "Milliseconds from the consent to storing the answer.",
-        "paid_ms": "Counted for pay, at most the cap for one item.",
-        "browser_ms": "Time on the page by the browser's account.",
-        "first_action_ms": "Time to the first action by the browser's account.",
-        "active_ms": "Active time by the browser's account.",
+    **{
+        f"{name}.jsonl": columns_in(__file__, name)
+        for name in ("tasks", "batches", "items", "gold", "assignments", "judgements")
     },
     "figures.jsonl": {
         **_as_compared("kind", "task", "shots", "pool", "references"),
-        "asked": BY_KEY["estimand"].meaning,
-        "with_excluded": "Whether excluded assignments count.",
+        "asked": BY_KEY["estimand"],
+        **columns_in(__file__, "figures"),
         **_as_compared("ci_method", *NUMBERS, "gold_version", "normalisation"),
     },
-    "texts.jsonl": {
-        "task": ("The task; see tasks.jsonl.", "task.slug"),
-        "example": ("The example; see items.jsonl.", "identity"),
-        "context": "The text, a list of segments.",
-        "question": "The question.",
-        "candidates": "[segment, start, end] of the marked candidates.",
-        "options": "The example's own options; answers and gold are their numbers, from 0.",
-        "images": "Those beside the text: checksum of the benchmark's file, text, size.",
-    },
+    TEXTS: columns_in(__file__, "texts"),
 }
 
 
@@ -164,7 +54,9 @@ class Contents:
     """The rows of each file of one study's bundle: besides the people that count, with texts, with
     simulated annotators and with excluded ones. Numbers stand for batches and assignments."""
 
-    def __init__(self, study: Study, *, texts: bool, simulated: bool, with_excluded: bool) -> None:
+    def __init__(
+        self, study: models.Study, *, texts: bool, simulated: bool, with_excluded: bool
+    ) -> None:
         self.study = study
         self.with_texts, self.simulated, self.with_excluded = texts, simulated, with_excluded
         self._batches = list(
@@ -227,7 +119,7 @@ class Contents:
             left_out = () if self.with_texts else ("title", "description")
             yield {name: value for name, value in row.items() if name not in left_out}
 
-    def _description(self, task: Task) -> str:
+    def _description(self, task: models.Task) -> str:
         """As annotators saw it, in the work or before the checks."""
         own = [batch.description for batch in self._batches if batch.task_id == task.pk]
         checks = [
@@ -243,14 +135,14 @@ class Contents:
 
     def _rows_of_items(self, columns: Columns) -> Rows:
         for item_set in self._item_sets():
-            items = Item.objects.filter(item_set=item_set).select_related("example")
+            items = models.Item.objects.filter(item_set=item_set).select_related("example")
             for item in items.order_by("position"):
                 item.item_set = item_set
                 yield _row(columns, item)
 
     def _rows_of_gold(self, columns: Columns) -> Rows:
         for task in self._tasks:
-            golds = Gold.objects.filter(
+            golds = models.Gold.objects.filter(
                 example__in=self._examples(task).values("pk"),
                 version__number__lte=self._versions[task.pk],
             )
@@ -278,7 +170,7 @@ class Contents:
         for start in range(0, len(self._assignments), ASSIGNMENTS_AT_ONCE):
             some = self._assignments[start : start + ASSIGNMENTS_AT_ONCE]
             number = {assignment.pk: start + place for place, assignment in enumerate(some, 1)}
-            given = Judgement.objects.filter(assignment__in=some).select_related("example")
+            given = models.Judgement.objects.filter(assignment__in=some).select_related("example")
             by_pk = {assignment.pk: assignment for assignment in some}
             for judgement in sorted(given, key=lambda j: (number[j.assignment_id], j.step)):
                 assignment = by_pk[judgement.assignment_id]
@@ -295,7 +187,7 @@ class Contents:
         kinds = [False, True] if self.simulated else [False]
         excluded = [False, True] if self.with_excluded else [False]
         for references, estimand, with_excluded, simulated in product(
-            ReferencePolicy.values, ESTIMANDS, excluded, kinds
+            models.ReferencePolicy.values, ESTIMANDS, excluded, kinds
         ):
             choices = Choices(references=references, estimand=estimand, with_excluded=with_excluded)
             for cell in CellReader(choices).people(self.study, simulated=simulated):
@@ -308,21 +200,22 @@ class Contents:
             for example in examples.iterator(chunk_size=500):
                 yield _row(columns, example)
 
-    def _item_sets(self) -> Iterable[ItemSet]:
+    def _item_sets(self) -> Iterable[models.ItemSet]:
         sets = ((batch.check_set, batch.training_set, batch.test_set) for batch in self._batches)
         return {found.pk: found for found in chain.from_iterable(sets) if found}.values()
 
-    def _examples(self, task: Task) -> Any:
+    def _examples(self, task: models.Task) -> Any:
         sets = [item_set.pk for item_set in self._item_sets() if item_set.task_id == task.pk]
-        items = Item.objects.filter(item_set__in=sets)
-        return Example.objects.filter(pk__in=items.values("example"))
+        items = models.Item.objects.filter(item_set__in=sets)
+        return models.Example.objects.filter(pk__in=items.values("example"))
 
 
 def _row(columns: Columns, thing: object, **known: Any) -> dict[str, Any]:
-    sources = {name: name if isinstance(at, str) else at[1] for name, at in columns.items()}
     return {
-        name: known[name] if name in known else reduce(_part, source.split("."), thing)
-        for name, source in sources.items()
+        name: known[name]
+        if name in known
+        else reduce(_part, (one.source or name).split("."), thing)
+        for name, one in columns.items()
     }
 
 
@@ -330,7 +223,7 @@ def _part(thing: Any, name: str) -> Any:
     return None if thing is None else getattr(thing, name)
 
 
-def _since(assignment: Assignment, moment: datetime | None) -> int | None:
+def _since(assignment: models.Assignment, moment: datetime | None) -> int | None:
     """Milliseconds from the consent: how long things took, not when somebody was at work."""
     if moment is None:
         return None

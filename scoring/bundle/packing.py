@@ -76,7 +76,7 @@ def _files(contents: Contents) -> Iterator[tuple[str, Iterable[str]]]:
             rows = contents.study.benchmark.headed(rows)
         yield name, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     meanings = [
-        [name, field, about if isinstance(about, str) else about[0]]
+        [name, field, about.meaning]
         for name, columns in contents.files.items()
         for field, about in columns.items()
     ]

@@ -29,22 +29,15 @@ from scoring.cells.rows import (
 )
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats, is_well_formed, judged_answers
+from scoring.core import intervals
 from scoring.core.bootstrap import consensus_interval, episode_score
 from scoring.core.comparison import FEWEST_RUNS
-from scoring.core.intervals import (
-    NO_INTERVAL,
-    PAIR,
-    LeftOut,
-    SplitInterval,
-    guard_band,
-    split_interval,
-)
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
 from scoring.models import ReportedScore, shots_label
 
 # Beside a single annotator there are no others.
-NOBODY = LeftOut(nan, nan, nan, flagged=False)
+NOBODY = intervals.LeftOut(nan, nan, nan, flagged=False)
 
 
 def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
@@ -64,10 +57,10 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
         return replace(row, **_over_episodes(cell, choices), **_answers_an_item(cell))
     figures = cell_figures(cell, choices)
     interval = figures.cell if cell.study or len(cell.scores) >= FEWEST_RUNS else None
-    if figures.cell.n == PAIR and cell.study and choices.estimand == "new_items":
+    if figures.cell.n == intervals.PAIR and cell.study and choices.estimand == "new_items":
         # One answer of two people can move a limit by 40 points.
-        interval = guard_band(cell.clustered)
-    has_interval = interval is not None and interval.method != NO_INTERVAL
+        interval = intervals.guard_band(cell.clustered)
+    has_interval = interval is not None and interval.method != intervals.NO_INTERVAL
     return replace(
         row,
         mean=percent(figures.cell.mean),
@@ -84,20 +77,22 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
     )
 
 
-def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
+def cell_figures(cell: Cell, choices: Choices) -> intervals.SplitInterval:
     """Over people, for these shot sets or new ones as well; over a system's runs. A cell with too
     few splits has no interval for new ones, and a note says so."""
     sets = choices.shot_sets if cell.study is not None else "these"
     rows, splits, estimand = cell.clustered, cell.splits, choices.estimand
     try:
-        return split_interval(rows, splits, estimand=estimand, shot_sets=sets)
+        return intervals.split_interval(rows, splits, estimand=estimand, shot_sets=sets)
     except ValueError as error:
         # The scores are checked above all choices: what is refused are the splits.
         if sets == "these":
             raise
-        figures = split_interval(rows, splits, estimand=estimand)
+        figures = intervals.split_interval(rows, splits, estimand=estimand)
         nothing: Any = dict.fromkeys(("low", "high", "se", "df"), nan)
-        cell_alone = replace(figures.cell, **nothing, method=NO_INTERVAL, notes=(str(error),))
+        cell_alone = replace(
+            figures.cell, **nothing, method=intervals.NO_INTERVAL, notes=(str(error),)
+        )
         return replace(figures, cell=cell_alone, shot_sets="new")
 
 
@@ -147,7 +142,7 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     }
 
 
-def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
+def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
     if cell.study is None:
         return {}
     without = cell.without_each
@@ -166,7 +161,7 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
     }
 
 
-def _by_split(cell: Cell, figures: SplitInterval) -> str:
+def _by_split(cell: Cell, figures: intervals.SplitInterval) -> str:
     """Where every split weighs alike, and not every person."""
     has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
     return "The mean is that of the splits' means." if has_other_mean else ""

@@ -10,22 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from annotation import models
 from annotation.jobs.files import FileOrder
-from annotation.models import (
-    Assignment,
-    Benchmark,
-    Example,
-    Gold,
-    GoldVersion,
-    ItemSet,
-    Job,
-    Outcome,
-    ReferencePolicy,
-    Role,
-    Study,
-    Task,
-    WorkSummary,
-)
 from annotation.models.benchmark import names_of
 from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
@@ -61,7 +47,7 @@ class Choices:
     seed: int = SEED
 
     def __post_init__(self) -> None:
-        if self.references not in (None, *ReferencePolicy.values):
+        if self.references not in (None, *models.ReferencePolicy.values):
             raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
         if self.estimand not in ESTIMANDS:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
@@ -98,15 +84,15 @@ class TaskScoring:
         self._versions: dict[int, int] = {}
         self._only: dict[int, frozenset[int]] = {}
 
-    def policy(self, task: Task) -> str:
+    def policy(self, task: models.Task) -> str:
         return self.choices.references or task.reference_policy
 
-    def gold_version(self, task: Task) -> int:
+    def gold_version(self, task: models.Task) -> int:
         if task.pk not in self._versions:
             self.read_gold_versions([task])
         return self._versions[task.pk]
 
-    def only(self, task: Task) -> frozenset[int] | None:
+    def only(self, task: models.Task) -> frozenset[int] | None:
         """The examples of the group that was chosen, without regard to case; None for all."""
         if not self.choices.items:
             return None
@@ -118,24 +104,26 @@ class TaskScoring:
             )
         return self._only[task.pk]
 
-    def scored_under(self, task: Task) -> dict[str, Any]:
+    def scored_under(self, task: models.Task) -> dict[str, Any]:
         return {
             "references": self.policy(task),
             "normalisation": task.normalisation,
             "gold_version": self.gold_version(task),
         }
 
-    def read_gold_versions(self, tasks: Iterable[Task]) -> None:
+    def read_gold_versions(self, tasks: Iterable[models.Task]) -> None:
         """Of many tasks at once."""
-        versions = GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")
+        versions = (
+            models.GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")
+        )
         for pk, latest in versions.annotate(Max("number")):
             self._versions[pk] = min(latest, self.choices.gold_version or latest)
 
 
 @dataclass(frozen=True)
 class Scope:
-    benchmark: Benchmark
-    study: Study | None = None
+    benchmark: models.Benchmark
+    study: models.Study | None = None
 
     @property
     def name(self) -> str:
@@ -151,7 +139,7 @@ class Scope:
         return {"study": self.study, "benchmark": None if self.study else self.benchmark}
 
     @cached_property
-    def tasks(self) -> list[Task]:
+    def tasks(self) -> list[models.Task]:
         """A study is compared on its own tasks alone."""
         tasks = self.benchmark.tasks.all()
         return list(tasks.filter(batches__study=self.study).distinct() if self.study else tasks)
@@ -164,7 +152,7 @@ class Scope:
     def groups(self) -> dict[str, list[str]]:
         """By name, the groups that test items belong to, whatever their case: as first written."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
-        tests = Example.objects.filter(task__in=self.tasks, item_sets__role=Role.TEST)
+        tests = models.Example.objects.filter(task__in=self.tasks, item_sets__role=models.Role.TEST)
         for own in tests.exclude(groups={}).order_by("pk").values_list("groups", flat=True):
             for name, value in own.items():
                 found[name].setdefault(value.casefold(), value)
@@ -193,7 +181,7 @@ class Scope:
         return max((task.latest_gold_version().number for task in self.tasks), default=1)
 
     @cached_property
-    def studies(self) -> list[Study]:
+    def studies(self) -> list[models.Study]:
         if self.study:
             return [self.study]
         return list(self.benchmark.studies.order_by("created_at", "pk"))
@@ -202,7 +190,7 @@ class Scope:
     def interim(self) -> tuple[str, ...]:
         """The studies (slugs) with answers that are not closed: their figures may still change."""
         running = {study.pk: study.slug for study in self.studies if not study.is_closed}
-        answered = Assignment.objects.filter(study__in=running).completed().order_by()
+        answered = models.Assignment.objects.filter(study__in=running).completed().order_by()
         with_answers = set(answered.values_list("study", flat=True).distinct())
         return tuple(slug for pk, slug in running.items() if pk in with_answers)
 
@@ -211,8 +199,8 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
     """Covers everything that figures under these choices are computed from. It is read whenever a
     comparison is viewed, so by checksums and rows that never change, not by answers and texts."""
     # Judgements are final, and complete once their assignment is finished; so are runs.
-    counts = Q(training_ended_at__isnull=False) | Q(outcome=Outcome.COMPLETED)
-    who = Assignment.objects.filter(counts, study__in=scope.studies).order_by("pk")
+    counts = Q(training_ended_at__isnull=False) | Q(outcome=models.Outcome.COMPLETED)
+    who = models.Assignment.objects.filter(counts, study__in=scope.studies).order_by("pk")
     runs = Run.objects.complete().filter(task__in=scope.tasks).order_by("pk")
     published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
     return checksum(
@@ -229,12 +217,12 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
     )
 
 
-def with_signs(studies: Iterable[Study]) -> set[int]:
+def with_signs(studies: Iterable[models.Study]) -> set[int]:
     """The assignments whose answers show signs that they are not the person's own, as of now."""
     for study in studies:
         refresh(study)
-    people = Assignment.objects.of_people().filter(study__in=studies)
-    found = WorkSummary.objects.filter(assignment__in=people).exclude(signs={})
+    people = models.Assignment.objects.of_people().filter(study__in=studies)
+    found = models.WorkSummary.objects.filter(assignment__in=people).exclude(signs={})
     return set(found.values_list("pk", flat=True))
 
 
@@ -262,20 +250,24 @@ def file_order(
     )
 
 
-def ordered(job: Job) -> tuple[Scope, Choices]:
+def ordered(job: models.Job) -> tuple[Scope, Choices]:
     """What such a file is about. Raises Refusal if that was deleted meanwhile."""
     chosen = json.loads(job.arguments["choices"])
     choices = Choices(**{**chosen, "shots": tuple(chosen["shots"])})
-    study = Study.objects.filter(pk=job.arguments.get("study")).select_related("benchmark").first()
+    study = (
+        models.Study.objects.filter(pk=job.arguments.get("study"))
+        .select_related("benchmark")
+        .first()
+    )
     if study:
         return Scope(study.benchmark, study), choices
-    benchmark = Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first()
+    benchmark = models.Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first()
     if benchmark:
         return Scope(benchmark), choices
     raise Refusal("What this file is about is no longer there.")
 
 
-def _of_study(study: Study) -> list[Any]:
+def _of_study(study: models.Study) -> list[Any]:
     closed = str(study.closed_at) if study.is_settled else ""
     return [study.slug, study.margin, study.named_systems, closed]
 
@@ -286,7 +278,7 @@ def _published_columns() -> list[str]:
     return [name for name in columns if name not in ("id", "benchmark_id", "created_at")]
 
 
-def _of_tasks(tasks: Sequence[Task], scoring: TaskScoring) -> list[Any]:
+def _of_tasks(tasks: Sequence[models.Task], scoring: TaskScoring) -> list[Any]:
     scoring.read_gold_versions(tasks)
     versions = {task.pk: scoring.gold_version(task) for task in tasks}
     sets, golds = _sets_of(tasks), _gold_counts(versions)
@@ -305,10 +297,10 @@ def _of_tasks(tasks: Sequence[Task], scoring: TaskScoring) -> list[Any]:
     ]
 
 
-def _sets_of(tasks: Sequence[Task]) -> dict[int, list[Any]]:
+def _sets_of(tasks: Sequence[models.Task]) -> dict[int, list[Any]]:
     """By task; a set's checksum follows its examples."""
     sets: dict[int, list[Any]] = defaultdict(list)
-    every = ItemSet.objects.filter(task__in=tasks).order_by("pk")
+    every = models.ItemSet.objects.filter(task__in=tasks).order_by("pk")
     for task, *about in every.values_list("task_id", "pk", "checksum", "choices"):
         sets[task].append(about)
     return sets
@@ -317,14 +309,14 @@ def _sets_of(tasks: Sequence[Task]) -> dict[int, list[Any]]:
 def _gold_counts(versions: Mapping[int, int]) -> dict[int, int]:
     """How many golds each task has up to a version: golds are never changed, only added."""
     golds: dict[int, int] = defaultdict(int)
-    every = Gold.objects.filter(version__task__in=versions).order_by()
+    every = models.Gold.objects.filter(version__task__in=versions).order_by()
     by_version = every.values_list("version__task_id", "version__number").annotate(Count("pk"))
     for task, version, count in by_version:
         golds[task] += count if version <= versions[task] else 0
     return golds
 
 
-def _unscored(task: Task, scope: Scope, scoring: TaskScoring) -> int:
+def _unscored(task: models.Task, scope: Scope, scoring: TaskScoring) -> int:
     scored = ScoreVector.objects.filter(
         references=scoring.policy(task),
         gold_version=scoring.gold_version(task),
@@ -338,14 +330,14 @@ def _unscored(task: Task, scope: Scope, scoring: TaskScoring) -> int:
     )
 
 
-def _owners(task: Task, scope: Scope) -> tuple[QuerySet[Assignment], QuerySet[Run]]:
-    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
+def _owners(task: models.Task, scope: Scope) -> tuple[QuerySet[models.Assignment], QuerySet[Run]]:
+    people = models.Assignment.objects.filter(study__in=scope.studies, batch__task=task)
     return people.completed(), Run.objects.complete().filter(task=task)
 
 
-def _count(task: Task, people: QuerySet[Assignment], runs: QuerySet[Run]) -> int:
+def _count(task: models.Task, people: QuerySet[models.Assignment], runs: QuerySet[Run]) -> int:
     """How many items their test sets have together."""
-    sets = ItemSet.objects.filter(task=task, role=Role.TEST).order_by()
+    sets = models.ItemSet.objects.filter(task=task, role=models.Role.TEST).order_by()
     sizes = dict(sets.values_list("pk").annotate(Count("items")))
     pairs = (
         *people.order_by().values_list("batch__test_set").annotate(Count("pk")),

@@ -14,18 +14,8 @@ from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import listed
+from scoring.tests import outcomes
 from scoring.tests.differences import Difference, runs_text
-from scoring.tests.outcomes import (
-    LEANING,
-    STATES,
-    State,
-    claim,
-    claimed_state,
-    leaning_in_words,
-    sign_of,
-    state_of,
-    verdict_in_words,
-)
 from scoring.tests.verdicts import Average
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
@@ -68,13 +58,13 @@ class ForestLine:
     @property
     def verdict(self) -> str:
         if self.test is not None:
-            return leaning_in_words(self.test)
+            return outcomes.leaning_in_words(self.test)
         states = Counter((line.sign, line.verdict) for line in self.tasks)
         return "; ".join(f"{count} {sign} {words}" for (sign, words), count in states.items())
 
     @property
     def sign(self) -> str:
-        return sign_of(self.test)
+        return outcomes.sign_of(self.test)
 
     @property
     def aside(self) -> str:
@@ -86,7 +76,7 @@ class ForestLine:
         own = f"m = {test.m}" if test.exploratory else ""
         came = f"came {test.supplement}" if test.supplement and not test.exploratory else ""
         # Why an interval that leaves out 0 decides nothing.
-        leans = claimed_state(test) in LEANING
+        leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
         told = [people, runs_text(test.runs), own, came, *test.reasons, within]
         return "; ".join(filter(None, told))
@@ -165,20 +155,24 @@ def _headline(
     if all(test.outcome == TOO_FEW for those in deciding for test in those):
         return [_too_few(people)]
     simulated = tests[0].simulated
-    by_state: dict[State, list[Sequence[Difference]]] = {}
+    by_state: dict[outcomes.State, list[Sequence[Difference]]] = {}
     for those in named:
         if (test := _decides(those, len(people))) is not None:
-            by_state.setdefault(claimed_state(test), []).append(those)
+            by_state.setdefault(outcomes.claimed_state(test), []).append(those)
 
-    def claimed(state: State, systems: Sequence[Sequence[Difference]]) -> str:
+    def claimed(state: outcomes.State, systems: Sequence[Sequence[Difference]]) -> str:
         names, margin = _all_with_runs(systems), systems[0][0].margin
-        told = claim(state, names, simulated=simulated, margin=margin, loud=loud)
+        told = outcomes.claim(state, names, simulated=simulated, margin=margin, loud=loud)
         # Where the average of a system says what some task does not.
         hides = [those for those in systems if len({test.outcome for test in those}) > 1]
         where = " on average." if any(those[0].task is None for those in hides) else "."
         return told.removesuffix(".") + (where.upper() if loud else where) if told else ""
 
-    told = [claimed(state, by_state[state]) for state in (*STATES, *LEANING) if state in by_state]
+    told = [
+        claimed(state, by_state[state])
+        for state in (*outcomes.STATES, *outcomes.LEANING)
+        if state in by_state
+    ]
     for those in named:
         if _decides(those, len(people)) is None:
             of_tasks = [test for test in those if test.task]
@@ -188,8 +182,10 @@ def _headline(
 
 def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     """On how many of the tasks, where there is no interval of the average."""
-    counts, ran = Counter(map(state_of, tests)), len(tests)
-    decided = [state for state in STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)]
+    counts, ran = Counter(map(outcomes.state_of, tests)), len(tests)
+    decided = [
+        state for state in outcomes.STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)
+    ]
     whole = "both tasks" if ran == 2 else f"all {ran} tasks"
     every = whole if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
     told = [
@@ -369,7 +365,7 @@ def _verdicts_of(version: Version) -> dict[Difference, str]:
         if one["other_system"] is None:
             what = Difference(**{name: one[name] for name in OF_WHAT})
             found = replace(what, outcome=one["outcome"], certainty=one["certainty"])
-            told[what] = verdict_in_words(found)
+            told[what] = outcomes.verdict_in_words(found)
     return told
 
 

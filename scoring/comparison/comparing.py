@@ -27,15 +27,8 @@ from scoring.comparison.comparison import MATCHED, Comparison
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
 from scoring.core.learning import FEWEST_FOR_DRIFT, Drift, drift, third_change
 from scoring.models import Part
+from scoring.tests import verdicts
 from scoring.tests.differences import people_and_systems
-from scoring.tests.verdicts import (
-    against_systems,
-    averages,
-    averages_of_consensus,
-    between_shots,
-    between_systems,
-    sharing,
-)
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
@@ -128,7 +121,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         for scored in [consensus_scores(cell)]
     ]
     answered = [cell for cell in people if cell.answered.any()]
-    shared = sharing(people)
+    shared = verdicts.sharing(people)
     holding = _holding_excluded(scope, reader)
     seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
     return Comparison(
@@ -137,8 +130,8 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         bounds=tuple(_bounds(scope, reader, people)),
         **_tested(scope, choices, answered, own, later),
         averages=(
-            *averages([*rows, *grouped], every_task, shared),
-            *averages_of_consensus(together, every_task, shared, seed=choices.seed),
+            *verdicts.averages([*rows, *grouped], every_task, shared),
+            *verdicts.averages_of_consensus(together, every_task, shared, seed=choices.seed),
         ),
         including=tuple(cell_row(cell, choices) for cell in holding),
         without=tuple(
@@ -234,12 +227,12 @@ def _tested(
         *people_and_systems(people, own),
         *people_and_systems(people, later, is_later=True),
     ]
-    tests, average_tests = against_systems(pairs, tasks, about)
+    tests, average_tests = verdicts.against_systems(pairs, tasks, about)
     return {
         "tests": tuple(tests),
         "average_tests": tuple(average_tests),
-        "changes": tuple(between_shots(people, about)),
-        "systems": tuple(between_systems(own, about, margin=scope.study.margin)),
+        "changes": tuple(verdicts.between_shots(people, about)),
+        "systems": tuple(verdicts.between_systems(own, about, margin=scope.study.margin)),
     }
 
 

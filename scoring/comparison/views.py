@@ -12,21 +12,13 @@ from annotation.jobs.requests import document
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
+from scoring.comparison import requests
 from scoring.comparison.answer import answers
 from scoring.comparison.comparing import STORE, enqueue_table, glance, whole_of
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS, overview, shots_of_people
 from scoring.comparison.keeping import stop
 from scoring.comparison.paper_tables import people_table, system_tables
-from scoring.comparison.requests import (
-    arrange,
-    asked,
-    back_to,
-    frame_of,
-    render_or_poll,
-    rights_of,
-    shown_to,
-)
 from scoring.comparison.row_tables import (
     USUAL_OF_ANNOTATORS,
     USUAL_OF_INTERVALS,
@@ -41,12 +33,12 @@ WIDE = "wide"
 
 @require_safe
 def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = asked(request, scope, name)
+    found, choices = requests.asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     is_withheld = not may_see_gold(request.user, found.benchmark)
     versions = GoldVersion.objects.filter(task__in=found.tasks).values_list("number", flat=True)
     context = {
-        **frame_of(request, found, tab="comparison"),
+        **requests.frame_of(request, found, tab="comparison"),
         "wide": request.GET.get("view") == WIDE,
         "choices": choices,
         "kept": seen.kept,
@@ -56,38 +48,38 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "is_withheld": is_withheld,
         **(_shown(request, seen.table, found) if seen.table else {}),
     }
-    return render_or_poll(request, "scoring/comparison/comparison.html", context)
+    return requests.render_or_poll(request, "scoring/comparison/comparison.html", context)
 
 
 @require_POST
 def order_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    enqueue_table(*asked(request, scope, name), author=request.user)
-    return back_to("scoring:comparison", request, scope, name)
+    enqueue_table(*requests.asked(request, scope, name), author=request.user)
+    return requests.back_to("scoring:comparison", request, scope, name)
 
 
 @require_POST
 def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = asked(request, scope, name)
+    found, choices = requests.asked(request, scope, name)
     stop(STORE.find(found, whole_of(choices)))
-    return back_to("scoring:comparison", request, scope, name)
+    return requests.back_to("scoring:comparison", request, scope, name)
 
 
 @require_safe
 def comparison_export(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404
-    found, choices = asked(request, scope, name)
+    found, choices = requests.asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     if seen.is_stale or seen.table is None:
         # Too much for a page to compute: the table's shows how far the worker is, or what stopped.
-        return back_to("scoring:comparison", request, scope, name)
+        return requests.back_to("scoring:comparison", request, scope, name)
     writer = FORMATS[form]
-    data = writer.write(shown_to(request, found, seen.table))
+    data = writer.write(requests.shown_to(request, found, seen.table))
     return document(data, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
 def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:
-    table = shown_to(request, scope, kept)
+    table = requests.shown_to(request, scope, kept)
     is_withheld = not may_see_gold(request.user, scope.benchmark)
     links = _item_links(request, table, scope)
     shots_at = sorted({str(row.shots) for row in table.figures}, key=shots_order)
@@ -106,13 +98,13 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "has_several_shots": len({row.shots for row in table.rows if row.is_on_curve}) > 1,
         "matched_query": _with_runs(request, ""),
         "all_query": _with_runs(request, "all"),
-        "overview": arrange(request, overview(table, at, links)),
+        "overview": requests.arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
         "people": people_table(table, links),
         "systems": system_tables(table, links),
-        "intervals": arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
-        "annotators": arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
+        "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
+        "annotators": requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
         "groups_offered": {} if is_withheld else scope.groups,
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
@@ -127,7 +119,7 @@ def _with_runs(request: ResearcherRequest, runs: str) -> str:
 
 def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:
     """By task, for those who may see items. Published figures may be for tasks without any here."""
-    if Right.GOLD not in rights_of(request, scope):
+    if Right.GOLD not in requests.rights_of(request, scope):
         return {}
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}

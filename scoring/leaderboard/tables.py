@@ -18,8 +18,8 @@ from scoring.tables.table import (
     Line,
     Table,
     Value,
+    columns_in,
     lines_of,
-    points,
     values_of,
     words,
 )
@@ -205,29 +205,8 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
     )
 
 
-_ABOUT = (
-    words("kind", "Kind", "system, people or no_skill (an answer without a look at the question)."),
-    words(
-        "system", "System", "The system's name, or that of the people or the rule.", source="name"
-    ),
-    words("method", "Method", "FT, PT, ICL or another way of adapting a system."),
-    words("parameters", "Parameters", "The system's size, as its submitter states it."),
-    words(
-        *("external_labelled", "External labelled"),
-        "Whether it uses labelled data beyond the shots; empty if not stated.",
-        source="uses_labelled",
-    ),
-    words(
-        *("external_unlabelled", "External unlabelled"),
-        "Whether it uses further unlabelled data; empty if not stated.",
-        source="uses_unlabelled",
-    ),
-    words("protocol", "Protocol", "How it was prepared before the test, in FLEX's categories."),
-    words("citation", "Citation", "What to cite for it."),
-    words("url", "Address", "Where to read about it."),
-    words("source", "Published in", "Where its figures were published; empty if scored here."),
-    words("not_ranked", "Not ranked because", "What keeps it from a rank."),
-)
+_ABOUT = tuple(columns_in(__file__, "about").values())
+_AVERAGES = tuple(columns_in(__file__, "averages").values())
 RANK = Column("rank", "Rank", "By the mean at the most shots, among systems that lack nothing.")
 # Under their stable names, as the comparison explains them.
 _EXPORTED = tuple(
@@ -244,19 +223,8 @@ def exported_tables(board: Board) -> list[Table]:
 
 
 def _exported_averages(board: Board) -> Table:
-    figures = (
-        points("mean", "Average", "Mean of the task means, in percent."),
-        points(
-            "sd", "SD of the average", "√(Σ sd²)/T over the T tasks; empty if an SD is missing."
-        ),
-        points(
-            *("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)"),
-            "√(Σ sd²), as the CLUES board prints it.",
-            source="clues_sd",
-        ),
-    )
     columns = (
-        *(BY_KEY["shots"], RANK, *_ABOUT, *figures),
+        *(BY_KEY["shots"], RANK, *_ABOUT, *_AVERAGES),
         words("tasks", "Tasks", "The tasks that the average is over."),
         BY_KEY["references"],
         replace(BY_KEY["normalisation"], key="normalisations"),
@@ -267,7 +235,7 @@ def _exported_averages(board: Board) -> Table:
             **_about(ranking),
             # The rank is by one number of shots, and is given only there.
             "rank": ranking.rank if shots == board.rule.sorted_by else None,
-            **values_of(figures, average),
+            **values_of(_AVERAGES, average),
             "tasks": " ".join(board.chosen),
             "references": " ".join(average.references) if average else None,
             "normalisations": " ".join(average.normalisations) if average else None,

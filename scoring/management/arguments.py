@@ -33,11 +33,8 @@ def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -
     add("--references", choices=ReferencePolicy.values, help=several)
     add("--simulated", action="store_true", help="with simulated annotators")
     add("--with-excluded", action="store_true", help="with excluded annotators")
-    add(
-        "--without-signs",
-        action="store_true",
-        help="without annotators whose answers show signs of a program",
-    )
+    signs = "without annotators whose answers show signs of a program"
+    add("--without-signs", action="store_true", help=signs)
 
 
 def add_format(parser: ArgumentParser, formats: Collection[str], default: str = "csv") -> None:

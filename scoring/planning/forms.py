@@ -18,8 +18,8 @@ from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
+from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
-from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 
 DIFFERENCE, BUDGET, WIDTH = "difference", "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}

@@ -1,41 +1,36 @@
 """Planning: how many people on how many items a budget buys, or what a target width costs, from
 assumptions that the plan states; the formulas and their simulation are in the core."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isnan, sqrt
+from math import isnan
 
 from annotation.models.errors import BadInput
-from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import (
     SIMULATED,
-    Aim,
-    Costs,
     PeopleDesign,
     ScoreModel,
-    expected_width,
-    formula_design,
-    parts_design,
     recommended,
     simulated_design,
     with_chances,
     with_power,
 )
 from scoring.core.power import Contrast, LogitModel, logit_model, power_of
-from scoring.core.sample_size import plan_people
-from scoring.core.variance import Components
+from scoring.planning.designs import (
+    LEAST_ANNOTATORS,
+    MOST_ANNOTATORS,
+    MOST_ITEMS,
+    MOST_VARIANCE,
+    Assumptions,
+    design_of,
+    designs_of_width,
+    designs_within,
+    reaching,
+    some_within,
+)
 
-LEAST_ANNOTATORS = 3
-LEAST_ITEMS = 20
-# Nobody recruits more for one cell: what these cannot reach is out of reach.
-MOST_ANNOTATORS = 1_000
-MOST_ITEMS = 10_000
-LEVEL = 0.95
-# The most that scores in [0, 1] can vary.
-MOST_VARIANCE = 0.25
 # A simulation holds all answers of many such cells in memory.
 MOST_SIMULATED = 50_000
 NO_POWER = "A difference within the margin is neither ahead nor behind: it has no power."
@@ -45,156 +40,6 @@ NO_MODEL = (
 )
 # With a smaller chance to show its difference a study is hardly worth its money.
 ENOUGH = 0.8
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What a plan rests on. Times in seconds, the fee as a share on top, variances and mean on the
-    scale of scores in [0, 1]; shots are training items, and over the splits (or episodes) people
-    are only spread. By default a crowd that scores 80, 4 points between people, on short texts."""
-
-    rate: float = 12.0
-    fee: float = 0.0
-    onboarding_s: float = 300.0
-    shots: int = 30
-    train_s: float = ASSUMED_SECONDS
-    item_s: float = ASSUMED_SECONDS
-    max_items: int = 200
-    annotator_var: float = 0.0016
-    item_var: float = 0.072
-    residual_var: float = 0.0864
-    estimand: str = "new_items"
-    splits: int = 1
-    # People of each item, where the test set is handed out in parts.
-    viewers: int | None = None
-    # None: what right-or-wrong scores with these variances average, above one half.
-    mean: float | None = None
-    currency: str = "USD"
-
-    def __post_init__(self) -> None:
-        if self.max_items > MOST_ITEMS:
-            raise BadInput(f"A plan is for at most {MOST_ITEMS} items: give fewer.")
-
-    @property
-    def costs(self) -> Costs:
-        return Costs(**{field.name: getattr(self, field.name) for field in fields(Costs)})
-
-    @property
-    def components(self) -> Components:
-        return Components(self.annotator_var, self.item_var, self.residual_var)
-
-    @property
-    def variance(self) -> float:
-        return self.annotator_var + self.item_var + self.residual_var
-
-    @property
-    def expected_mean(self) -> float:
-        """One half, the widest, where scores vary by more than right or wrong allow."""
-        right_or_wrong = (1 + sqrt(max(0.0, 1 - self.variance / MOST_VARIANCE))) / 2
-        return right_or_wrong if self.mean is None else self.mean
-
-    @property
-    def is_right_or_wrong(self) -> bool:
-        """Whether the scores vary about as much as scores of 0 and 1 with this mean."""
-        total = self.expected_mean * (1 - self.expected_mean)
-        return abs(self.variance - total) <= 0.05 * total
-
-    @property
-    def aim(self) -> Aim:
-        return Aim(self.estimand, self.max_items, LEVEL)
-
-    @property
-    def least_items(self) -> int:
-        return min(LEAST_ITEMS, self.max_items)
-
-    @property
-    def least_annotators(self) -> int:
-        return max(LEAST_ANNOTATORS, self.splits)
-
-
-def design_of(
-    assumptions: Assumptions, annotators: int, items: int, viewers: int | None = None
-) -> PeopleDesign:
-    """What so many people on so many items each give; viewers: of an item, of a set in parts."""
-    a = assumptions
-    if viewers:
-        return parts_design(annotators, items, viewers, a.costs, a.components, a.aim)
-    return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
-
-
-def viewers_in(parts: Sequence[tuple[int, Set[str]]]) -> int:
-    """About how many people each context of a cell has, of which every part holds some: the people
-    of each part, and its contexts."""
-    every = set().union(*(contexts for _, contexts in parts))
-    return round(sum(people * len(contexts) for people, contexts in parts) / len(every))
-
-
-def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:
-    return replace(design, width=expected_width(design, a.components, a.aim, a.expected_mean))
-
-
-def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign]:
-    a = assumptions
-    known = asdict(a)
-    for name in ("mean", "currency", "splits"):
-        del known[name]
-    designs = plan_people(
-        **known,
-        budget=min(budget, a.costs.of(MOST_ANNOTATORS, a.max_items)),
-        min_annotators=a.least_annotators,
-        min_items=LEAST_ITEMS,
-    )
-    if a.viewers:
-        return list(designs)
-    of_cells = [_with_cell_width(a, design) for design in designs]
-    return sorted(of_cells, key=lambda design: design.width)
-
-
-def designs_of_width(assumptions: Assumptions, width: float) -> list[PeopleDesign]:
-    """For each number of annotators the fewest items that reach the width, cheapest first."""
-    if width <= 0:
-        raise ValueError("the width must be above 0.")
-    narrowest = design_of(assumptions, MOST_ANNOTATORS, assumptions.max_items).width
-    if narrowest > width:
-        raise BadInput(
-            f"{MOST_ANNOTATORS} annotators on {assumptions.max_items} items each still give an "
-            f"interval {100 * narrowest:.1f} points wide: ask for a wider one, or for more items."
-        )
-    return _reaching(
-        assumptions,
-        assumptions.least_annotators,
-        lambda n, m: design_of(assumptions, n, m).width <= width,
-        # Nothing cheaper can follow; the frontier continues a little for the eye.
-        dearer=3,
-    )
-
-
-def _reaching(
-    assumptions: Assumptions, fewest: int, reaches: Callable[[int, int], bool], *, dearer: float = 1
-) -> list[PeopleDesign]:
-    """For each number of annotators the fewest items that do, cheapest first; none of which the
-    people alone cost so many times as much as the cheapest."""
-    designs: list[PeopleDesign] = []
-    cheapest = float("inf")
-    for annotators in range(fewest, MOST_ANNOTATORS + 1):
-        if assumptions.costs.of(annotators, assumptions.least_items) > dearer * cheapest:
-            break
-        if items := _fewest_items(assumptions, annotators, reaches):
-            designs.append(design_of(assumptions, annotators, items))
-            cheapest = min(cheapest, designs[-1].cost)
-    return sorted(designs, key=lambda design: design.cost)
-
-
-def _fewest_items(
-    assumptions: Assumptions, annotators: int, reaches: Callable[[int, int], bool]
-) -> int | None:
-    least, most = assumptions.least_items, assumptions.max_items
-    if not reaches(annotators, most):
-        return None
-    fewer = range(least, most)
-    return least + bisect_left(fewer, True, key=lambda items: reaches(annotators, items))
-
-
 LEAST_COVERAGE = 0.94
 # Points of the curve of width against money.
 CURVE_POINTS = 24
@@ -276,7 +121,7 @@ class Plan:
         contrast, model = self.contrast, self.model
         assert contrast is not None
         assert model is not None
-        return _reaching(
+        return reaching(
             assumptions,
             max(EXPLORATORY_BELOW, assumptions.splits),
             lambda n, m: power_of(model, contrast, n, m) >= wanted,
@@ -307,7 +152,7 @@ class Plan:
         for number in range(CURVE_POINTS):
             money = least * growth**number
             widths = [width for _, width in points[-1:]]
-            widths += [design.width for design in _some_within(a, money)]
+            widths += [design.width for design in some_within(a, money)]
             if widths:
                 points.append((money, min(widths)))
         return points
@@ -418,20 +263,6 @@ def _check_difference(plan: Plan) -> None:
         raise BadInput(NO_POWER)
     if plan.model is None:
         raise BadInput(NO_MODEL)
-
-
-def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:
-    """Every number of annotators at first, then ever fewer of them."""
-    if assumptions.viewers:
-        yield from designs_within(assumptions, budget)
-        return
-    annotators = assumptions.least_annotators
-    while annotators <= MOST_ANNOTATORS:
-        items = min(assumptions.max_items, assumptions.costs.most_items(annotators, budget))
-        if items < assumptions.least_items:
-            return
-        yield design_of(assumptions, annotators, items)
-        annotators += max(1, annotators // 8)
 
 
 def _notes(plan: Plan) -> Iterator[str]:

@@ -5,61 +5,10 @@ from typing import Any
 
 from scoring.core.people_designs import WIDTHS, PeopleDesign
 from scoring.planning.plans import Plan
-from scoring.tables.table import Column, Line, Table, points, words
+from scoring.tables.table import Line, Table, columns_in
 
 MOST_ROWS = 24
-COLUMNS = (
-    words(
-        "design",
-        "Design",
-        "Which designs stand out; those without a name make up the frontier.",
-        is_name=True,
-    ),
-    Column(
-        "annotators",
-        "Annotators",
-        "Different people of the cell, over all its splits: nobody works on a task twice.",
-    ),
-    Column("items", "Items", "Test items of each annotator."),
-    Column("seen", "Items in all", "Different items that all of them meet together."),
-    Column(
-        "cost",
-        "Cost",
-        "What all of them cost, with the platform's fee, in the plan's currency.",
-        digits=2,
-    ),
-    points(
-        "width",
-        "Width",
-        "Width of the cell's 95 % interval as its table will show it, in percent points; of "
-        "simulated cells where the design was simulated.",
-    ),
-    Column(
-        "coverage",
-        "Coverage",
-        "How often a simulated interval held the truth, if the design was simulated.",
-        digits=3,
-    ),
-    points(
-        "width_80",
-        "Width, 4 of 5",
-        "Four of five simulated studies get at most this width, in percent points.",
-    ),
-    Column(
-        "power",
-        "Power",
-        "The chance, by the formula, that people are found to be ahead or behind, as wanted: "
-        "probable, with p ≤ .05. For “as good” there is none.",
-        digits=2,
-    ),
-    Column("probable", "Probable", "That chance in simulated studies.", digits=2),
-    Column(
-        "sure",
-        "Sure",
-        "The chance that it holds among all comparisons, and without any one annotator.",
-        digits=2,
-    ),
-)
+COLUMNS = tuple(columns_in(__file__, "designs").values())
 # Of a difference that the study should show.
 OF_CONTRAST = {"power", "probable", "sure"}
 

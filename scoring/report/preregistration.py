@@ -18,8 +18,9 @@ from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
-from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of, viewers_in
-from scoring.report.facts import Design
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, viewers_in
+from scoring.planning.plans import MOST_SIMULATED
+from scoring.report.design import Design
 from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents

@@ -16,17 +16,7 @@ from scoring.comparison.answer import answers
 from scoring.comparison.documents import shots_of_people
 from scoring.models import Run
 from scoring.models.run import by_researchers
-from scoring.report import preregistration
-from scoring.report.documents import (
-    FILES,
-    FORMATS,
-    JOB,
-    PARTS,
-    TABLES,
-    Report,
-    export_report,
-    file_name,
-)
+from scoring.report import documents, preregistration
 from scoring.report.methods import REFERENCE, Source
 
 
@@ -39,7 +29,7 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
     if not may(request.user, study, Right.GOLD) and _has_runs_of_others(study):
         frame = study_frame(request.user, study, tab="report")
         return render(request, "scoring/report/withheld.html", frame)
-    report = Report(study, with_pay=may(request.user, study, Right.PAY))
+    report = documents.Report(study, with_pay=may(request.user, study, Right.PAY))
     found = report.comparison
     context = {
         "scope": "study",
@@ -52,8 +42,8 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
         "from_data": report.count(Source.DATA),
         "in_part": report.count(Source.PART),
         "for_researcher": report.count(Source.RESEARCHER),
-        "documents": list(FORMATS),
-        "tables": TABLES,
+        "documents": list(documents.FORMATS),
+        "tables": documents.TABLES,
         "preregistrations": list(preregistration.FORMATS),
     }
     return render(request, "scoring/report/report.html", context)
@@ -67,16 +57,19 @@ def _has_runs_of_others(study: Study) -> bool:
 @study_page(*READ, *SEND, right=Right.GOLD)
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
-    if part not in PARTS or form not in (*FORMATS, *(TABLES if part == "sheet" else ())):
+    if part not in documents.PARTS or form not in (
+        *documents.FORMATS,
+        *(documents.TABLES if part == "sheet" else ()),
+    ):
         raise Http404
     with_pay = may(request.user, study, Right.PAY)
     about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
-    file = file_order(JOB, Scope(study.benchmark, study), Choices(), **about)
+    file = file_order(documents.JOB, Scope(study.benchmark, study), Choices(), **about)
     if file.is_large:
         back = reverse("scoring:report", args=[study.slug])
-        return large_file(request, file, FILES[form][0], back=back)
-    data = export_report(study, part, form, with_pay=with_pay)
-    return document(data, FILES[form][0], file_name(study, part, form))
+        return large_file(request, file, documents.FILES[form][0], back=back)
+    data = documents.export_report(study, part, form, with_pay=with_pay)
+    return document(data, documents.FILES[form][0], documents.file_name(study, part, form))
 
 
 @study_page(*READ, right=Right.GOLD)

@@ -14,7 +14,7 @@ from annotation.models.benchmark import PART
 from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
 from annotation.work.estimating import Estimate, estimate, timed, unequal_lengths, usual_seconds
 from annotation.work.finishing import CENT
-from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of, viewers_in
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, viewers_in
 
 # With one person or one item there is no interval.
 FEWEST = 2

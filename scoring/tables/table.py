@@ -3,20 +3,19 @@
 Numbers stay numbers: their column says how to show them, and exports have them unrounded.
 """
 
-import dataclasses
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import groupby
 from math import isnan
+from pathlib import Path
 from typing import Any, TypeAlias
 
 Value: TypeAlias = str | int | float | bool | None
 
 MISSING = "–"
-# Of a field without a default.
-REQUIRED: Any = dataclasses.MISSING
 # What is no sign: control characters, and those that turn the direction of what follows.
 UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # From so many columns on, readers choose which ones are in sight.
@@ -41,7 +40,7 @@ class Column:
     """Exported under its key; shown with this many digits (None: as it is)."""
 
     key: str
-    heading: str
+    heading: str = ""
     meaning: str = ""
     unit: str = ""
     digits: int | None = None
@@ -394,20 +393,19 @@ def records_of(columns: Sequence[Column], things: Iterable[object]) -> tuple[dic
     return tuple(values_of(columns, thing) for thing in things)
 
 
-def described(heading: str, meaning: str, *, default: Any = None, **how: Any) -> Any:
-    """A field of a dataclass, with the column that shows it under the field's name."""
-    return as_in(Column("", heading, meaning, **how), default=default)
+def columns_in(module: str, table: str) -> dict[str, Column]:
+    """By key, as the file beside a module describes them: those of `rows.py` in `rows.toml`."""
+    return {key: Column(key, **about) for key, about in _described(module)[table].items()}
 
 
-def as_in(column: Column, *, default: Any = REQUIRED) -> Any:
-    """A field with the column of the same figure elsewhere."""
-    return field(default=default, metadata={"column": column})
+def table_in(module: str, name: str, columns: Iterable[Column]) -> Table:
+    """Without lines; its title and note as that file has them, under `about`."""
+    return Table(name, **_described(module)["about"][name], columns=tuple(columns))
 
 
-def columns_of(kind: Any) -> dict[str, Column]:
-    """By name, those of the fields of a dataclass that are described."""
-    described_ones = [one for one in fields(kind) if "column" in one.metadata]
-    return {one.name: one.metadata["column"].under(one.name) for one in described_ones}
+@cache
+def _described(module: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 points = partial(Column, digits=1)

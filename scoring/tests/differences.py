@@ -2,8 +2,8 @@
 examples against people with fewer, and systems against systems."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -23,11 +23,7 @@ from scoring.core.comparison import (
 )
 from scoring.core.verdicts import Member, Tested
 from scoring.models import FULLY_SUPERVISED, shots_order
-from scoring.tables.table import REQUIRED, as_in, columns_of, described
-
-points = partial(described, digits=1)
-words = partial(described, is_number=False)
-p_value = partial(described, digits=3, least=0.001)
+from scoring.tables.table import columns_in
 
 
 @dataclass(frozen=True)
@@ -37,90 +33,53 @@ class Difference:
     of it follows from single items: nothing is for readers who may not see the gold."""
 
     # None of systems.
-    study: str | None = as_in(BY_KEY["study"])
-    simulated: bool = words("Simulated", "Whether the annotators are simulated.", default=REQUIRED)
+    study: str | None
+    simulated: bool
     # None of the mean of several tasks' differences.
-    task: str | None = as_in(BY_KEY["task"])
-    shots: int | str = as_in(BY_KEY["shots"])
+    task: str | None
+    shots: int | str
     # None between two numbers of shots.
-    system: str | None = words("System", "The system's name.", default=REQUIRED)
-    method: str | None = as_in(BY_KEY["method"])
-    parameters: str = words(
-        "Parameters", "The system's size, as its submitter states it.", default=""
-    )
-    other_shots: int | str | None = described(
-        "Against shots", "The smaller number of training examples, which the other annotators had."
-    )
-    other_system: str | None = words("Other system", "The second of two systems.")
-    other_method: str | None = words("Other method", "How the second system was adapted.")
-    other_parameters: str = words("Other parameters", "The second system's size.", default="")
-    tasks: tuple[str, ...] = words("Tasks", "The tasks that the mean is over.", default=())
-    outcome: str = words(
-        "Outcome",
-        "What may be said of people (of two systems, the first) beside the other side: ahead, "
-        "behind, same (as good within the margin), open; too_few below five people.",
-        default="",
-    )
-    certainty: str | None = words(
-        "Certainty", "sure or probable; empty where the outcome is open or people are too few."
-    )
-    reasons: tuple[str, ...] = words("Reasons", "Why it is not sure.", default=())
-    exploratory: bool = words(
-        "Exploratory",
-        "Whether it rests on other shot sets or items than the people's, outside every family.",
-        default=False,
-    )
-    interim: bool = words("Interim", "Whether the study is still running.", default=False)
-    frozen_at: str | None = words("Frozen", "The day on which the study's verdicts were frozen.")
-    supplement: str | None = words(
-        "Supplement", "Of a system that came later: the day of its latest run."
-    )
-    pool: str | None = as_in(BY_KEY["pool"], default=None)
-    group: str | None = as_in(BY_KEY["group"], default=None)
-    difference: float | None = points(
-        "Difference",
-        "The first side less the second, in percent points, on the items that the system and "
-        "somebody answered; the two means are over these items, so that they subtract.",
-    )
-    low: float | None = points(
-        "Difference, 95 % low", "Lower limit of the difference's 95 % interval."
-    )
-    high: float | None = points(
-        "Difference, 95 % high", "Upper limit of the difference's 95 % interval."
-    )
-    p: float | None = p_value("p", "Its p value, with the margin; not adjusted.")
-    p_holm: float | None = p_value(
-        "p, Holm", "The p value adjusted by Holm's method over the family; empty outside it."
-    )
-    family: int | None = described("Family", "How many comparisons Holm's p is adjusted over.")
-    in_family: bool = words("In the family", "Whether it is one of them.", default=False)
-    margin: float | None = points("Margin", "The margin, in points, set before the start.")
-    fragile: bool | None = words(
-        "Fragile", "Whether the claim falls without some one annotator; empty without a claim."
-    )
-    runs: int | None = described("Runs", "The system's runs that were compared.")
-    m: int | None = described(
-        "m", "Item clusters of the test: items that share a context count as one."
-    )
-    n: int | None = described("n", "Annotators of the first side that were compared.")
-    other_n: int | None = described("Others", "Annotators with fewer shots that were compared.")
-    mean: float | None = points("People", "People's mean S1 in percent on the compared items.")
-    other_mean: float | None = points(
-        "System's mean", "The system's mean S1 in percent on the compared items."
-    )
-    se: float | None = points("SE", "Standard error of the difference, in percent points.")
-    df: float | None = points("df", "Satterthwaite's degrees of freedom.")
-    above: int | None = described(
-        "Above", "How many of the n annotators score higher than the system."
-    )
-    left_out: int = described("Items left out", "Items that one side did not answer.", default=0)
-    runs_left_out: int = described(
-        "Runs left out", "Runs on shot sets that people do not have.", default=0
-    )
-    references: str | None = as_in(BY_KEY["references"], default=None)
-    normalisation: str | None = as_in(BY_KEY["normalisation"], default=None)
-    gold_version: int | None = as_in(BY_KEY["gold_version"], default=None)
-    notes: str = words("Notes", "What limits the test, in words.", default="")
+    system: str | None
+    method: str | None
+    parameters: str = ""
+    other_shots: int | str | None = None
+    other_system: str | None = None
+    other_method: str | None = None
+    other_parameters: str = ""
+    tasks: tuple[str, ...] = ()
+    outcome: str = ""
+    certainty: str | None = None
+    reasons: tuple[str, ...] = ()
+    exploratory: bool = False
+    interim: bool = False
+    frozen_at: str | None = None
+    supplement: str | None = None
+    pool: str | None = None
+    group: str | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    family: int | None = None
+    in_family: bool = False
+    margin: float | None = None
+    fragile: bool | None = None
+    runs: int | None = None
+    m: int | None = None
+    n: int | None = None
+    other_n: int | None = None
+    mean: float | None = None
+    other_mean: float | None = None
+    se: float | None = None
+    df: float | None = None
+    above: int | None = None
+    left_out: int = 0
+    runs_left_out: int = 0
+    references: str | None = None
+    normalisation: str | None = None
+    gold_version: int | None = None
+    notes: str = ""
 
     def is_beside(self, row: Row) -> bool:
         """Whether its people are of the same study and pool as this row, with as many shots."""
@@ -128,7 +87,8 @@ class Difference:
         return whose == (row.study, row.pool, row.kind == RowKind.SIMULATED, str(row.shots))
 
 
-COLUMNS = columns_of(Difference)
+_OWN = columns_in(__file__, "difference")
+COLUMNS = {one.name: _OWN.get(one.name) or BY_KEY[one.name] for one in fields(Difference)}
 
 
 @dataclass(frozen=True)

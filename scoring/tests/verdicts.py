@@ -29,14 +29,9 @@ from scoring.cells.rows import (
     released,
     whose,
 )
+from scoring.core import verdicts
 from scoring.core import verdicts as rule
-from scoring.core.verdicts import (
-    average_difference,
-    average_interval,
-    averages_without_each,
-    over_tasks,
-)
-from scoring.tables.table import REQUIRED, as_in, columns_of
+from scoring.tables.table import columns_in, picked
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.differences import (
     Difference,
@@ -44,9 +39,7 @@ from scoring.tests.differences import (
     difference_of,
     in_percent,
     more_and_fewer_shots,
-    points,
     systems_and_systems,
-    words,
 )
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
@@ -59,33 +52,26 @@ Limits = tuple[float | None, float | None, float | None]
 class Average:
     """The mean of task means, in percent. df is None where there is no interval."""
 
-    kind: RowKind = as_in(BY_KEY["kind"])  # noqa: RUF009 as below
-    study: str | None = as_in(BY_KEY["study"])
-    pool: str | None = as_in(BY_KEY["pool"])
-    system: str | None = as_in(OF_TESTS["system"])
-    method: str | None = as_in(BY_KEY["method"])
-    parameters: str = as_in(OF_TESTS["parameters"])
-    shots: int | str | None = as_in(BY_KEY["shots"])
-    mean: float = points("Mean", "Mean of the task means, in percent.", default=REQUIRED)
+    kind: RowKind
+    study: str | None
+    pool: str | None
+    system: str | None
+    method: str | None
+    parameters: str
+    shots: int | str | None
+    mean: float
     # Where every task has an interval for new items, and people of its own.
-    low: float | None = points("Mean, 95 % low", "Lower limit of its 95 % interval, in percent.")
-    high: float | None = points("Mean, 95 % high", "Upper limit of its 95 % interval, in percent.")
-    sd: float | None = points(
-        "SD of the mean",
-        "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
-    )
-    clues_sd: float | None = points(
-        "SD as CLUES prints it", "√(Σ sd²), in percent points; empty if an SD is missing."
-    )
-    tasks: tuple[str, ...] = as_in(OF_TESTS["tasks"], default=())
-    has_too_few: bool = words(
-        "Too few", "Whether a task has fewer than five annotators.", default=False
-    )
-    notes: str | None = as_in(BY_KEY["notes"], default=None)
+    low: float | None = None
+    high: float | None = None
+    sd: float | None = None
+    clues_sd: float | None = None
+    tasks: tuple[str, ...] = ()
+    has_too_few: bool = False
+    notes: str | None = None
     # What its tasks were scored under, each once.
-    references: tuple[str, ...] = as_in(BY_KEY["references"], default=())
-    normalisations: tuple[str, ...] = as_in(BY_KEY["normalisation"], default=())
-    source: str = words("Source", "Where the figures were published, if they were.", default="")
+    references: tuple[str, ...] = ()
+    normalisations: tuple[str, ...] = ()
+    source: str = ""
     df: float | None = None
     # As of its rows.
     block: str = ""
@@ -102,7 +88,17 @@ class Average:
         return replace(withheld, low=None, high=None, df=None)
 
 
-OF_AVERAGES = columns_of(Average)
+_COLUMNS = {
+    **BY_KEY,
+    **{key: OF_TESTS[key] for key in ("system", "parameters", "tasks")},
+    **columns_in(__file__, "average"),
+    "normalisations": BY_KEY["normalisation"].under("normalisations"),
+}
+OF_AVERAGES = picked(
+    _COLUMNS,
+    "kind study pool system method parameters shots mean low high sd clues_sd tasks has_too_few "
+    "notes references normalisations source",
+)
 
 
 def averages(
@@ -167,7 +163,7 @@ def sharing(people: Iterable[Cell]) -> set[Sharing]:
 
 def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
     means, sds = ([_or_nan(getattr(row, name)) for row in rows] for name in ("mean", "sd"))
-    mean, sd, clues_sd = over_tasks(means, sds)
+    mean, sd, clues_sd = verdicts.over_tasks(means, sds)
     first = rows[0]
     has_shared = (first.study, first.pool, first.system, first.shots) in shared
     low, high, df = (None, None, None) if has_shared else _limits(rows)
@@ -199,7 +195,7 @@ def _limits(rows: Sequence[Row]) -> Limits:
         [min(1.0, _or_nan(getattr(row, name)) / 100) for row in rows] for name in ("mean", "se")
     )
     dfs, items = [_or_nan(row.df) for row in rows], [row.m or 0 for row in rows]
-    interval = average_interval(means, ses, dfs, items)
+    interval = verdicts.average_interval(means, ses, dfs, items)
     return percent(interval.low), percent(interval.high), known(interval.df)
 
 
@@ -290,7 +286,7 @@ def _judged_averages(
 
 def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
     tests = [pair.test for pair in pairs]
-    average = average_difference(tests)
+    average = verdicts.average_difference(tests)
     members = [pair.member for pair in pairs]
     exploratory = next((member.exploratory for member in members if member.exploratory), "")
     no_floor = next((member.no_floor for member in members if member.no_floor), "")
@@ -299,7 +295,7 @@ def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
         return rule.Member(untested, tuple, no_floor, exploratory)
     return rule.Member(
         average,
-        lambda: averages_without_each(tests, [pair.without_each for pair in pairs]),
+        lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
         no_floor,
         exploratory,
     )

@@ -85,7 +85,7 @@ def test_tells_no_token_of_a_page_that_failed(
         raise RuntimeError("broken")
 
     batch = make.running_batch(via="prolific")
-    monkeypatch.setattr("annotation.work.entering.open_batches", fail)
+    monkeypatch.setattr("annotation.work.joining.open_batches", fail)
     client.raise_request_exception = False
     pid = make.prolific_id(1)
     response = client.get(f"/join/batch/{batch.join_token}/", {"PROLIFIC_PID": pid})

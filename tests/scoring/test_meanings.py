@@ -15,7 +15,8 @@ from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.tables import exported_tables
-from scoring.planning.plans import Assumptions, make_plan
+from scoring.planning.designs import Assumptions
+from scoring.planning.plans import make_plan
 from scoring.planning.tables import plan_table
 from scoring.report.documents import COLUMNS
 from scoring.tables.table import Table

@@ -24,46 +24,25 @@ class Command(ImportingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "path",
-            type=Path,
-            help="a folder or zip file with <Folder>/<stem>_test.jsonl and "
+        add = parser.add_argument
+        layout = (
+            "a folder or zip file with <Folder>/<stem>_test.jsonl and "
             "<Folder>/<stem>_train_<shots>_<split>.jsonl for every task; or a table (CSV, TSV, "
-            "JSON, JSON lines, Parquet), or a folder or zip of tables, one task a file",
+            "JSON, JSON lines, Parquet), or a folder or zip of tables, one task a file"
         )
-        parser.add_argument("--name", help="the benchmark's name (default: from the path)")
-        parser.add_argument(
-            "--task",
-            action="append",
-            metavar="TASK",
-            help="import only this task, by its slug such as sst2; may be given several times",
-        )
-
-        parser.add_argument("--encoding", default="", help="of texts that are not UTF-8")
-        parser.add_argument(
-            "--draw-shots",
-            nargs="+",
-            type=int,
-            default=[],
-            metavar="K",
-            help="draw nested shot sets of these sizes, by label where labels repeat",
-        )
-        parser.add_argument("--splits", type=int, default=5, help="how often they are drawn")
-        parser.add_argument("--seed", type=int, default=0, help="of the draw")
-        parser.add_argument(
-            "--from",
-            dest="source",
-            type=Path,
-            metavar="FILE",
-            help="what they are drawn from (default: the labelled part beside the test set)",
-        )
-        parser.add_argument(
-            "--draw-test",
-            type=int,
-            default=0,
-            metavar="N",
-            help="draw a test set of N too, where one file holds all labelled rows",
-        )
+        add("path", type=Path, help=layout)
+        add("--name", help="the benchmark's name (default: from the path)")
+        only = "import only this task, by its slug such as sst2; may be given several times"
+        add("--task", action="append", metavar="TASK", help=only)
+        add("--encoding", default="", help="of texts that are not UTF-8")
+        sizes = "draw nested shot sets of these sizes, by label where labels repeat"
+        add("--draw-shots", nargs="+", type=int, default=[], metavar="K", help=sizes)
+        add("--splits", type=int, default=5, help="how often they are drawn")
+        add("--seed", type=int, default=0, help="of the draw")
+        labelled = "what they are drawn from (default: the labelled part beside the test set)"
+        add("--from", dest="source", type=Path, metavar="FILE", help=labelled)
+        test = "draw a test set of N too, where one file holds all labelled rows"
+        add("--draw-test", type=int, default=0, metavar="N", help=test)
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:

@@ -20,15 +20,10 @@ class Command(ImportingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "paths",
-            nargs=2,
-            type=Path,
-            metavar="FILE",
-            help="the challenge's rows and its answer key, one JSON object per line",
-        )
-        parser.add_argument("--name", default="flex", help="the benchmark's name (%(default)s)")
-
+        add = parser.add_argument
+        files = "the challenge's rows and its answer key, one JSON object per line"
+        add("paths", nargs=2, type=Path, metavar="FILE", help=files)
+        add("--name", default="flex", help="the benchmark's name (%(default)s)")
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:

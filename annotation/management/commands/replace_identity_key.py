@@ -15,11 +15,8 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--with-erased",
-            action="store_true",
-            help="also where people were erased, who are then never found again",
-        )
+        erased = "also where people were erased, who are then never found again"
+        parser.add_argument("--with-erased", action="store_true", help=erased)
 
     def handle(self, *args: Any, **options: Any) -> None:
         hashed, lost = replace_key(with_erased=options["with_erased"])

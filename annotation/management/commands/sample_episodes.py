@@ -9,14 +9,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils.text import slugify
 
+from annotation.benchmarks import sampling
+from annotation.benchmarks.archives import read_file
 from annotation.benchmarks.formats.labelled import DEFAULT_QUESTION, LabelledData, read_labelled
-from annotation.benchmarks.sampling import (
-    PRESETS,
-    changed,
-    labelled_task,
-    preset,
-    sample,
-)
 from annotation.management.arguments import ImportingCommand
 from annotation.models import Task, Transfer
 from annotation.models.errors import BadInput
@@ -44,45 +39,40 @@ class Command(ImportingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", nargs="?", type=Path, help="the file; or give --from-task")
-        parser.add_argument("--from-task", metavar="BENCHMARK/TASK", help="an imported task")
-        parser.add_argument("--benchmark", help="add to this one (default: that of --from-task)")
-        parser.add_argument("--task", help="the new task's slug (default: from the source)")
-        parser.add_argument("--preset", choices=list(PRESETS), default="flex-domain")
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--expected", default="", help="the checksum that the result must have")
+        add = parser.add_argument
+        add("path", nargs="?", type=Path, help="the file; or give --from-task")
+        add("--from-task", metavar="BENCHMARK/TASK", help="an imported task")
+        add("--benchmark", help="add to this one (default: that of --from-task)")
+        add("--task", help="the new task's slug (default: from the source)")
+        add("--preset", choices=list(sampling.PRESETS), default="flex-domain")
+        add("--seed", type=int, default=0)
+        add("--expected", default="", help="the checksum that the result must have")
         super().add_arguments(parser)
-        columns = parser.add_argument_group("a file's fields")
-        columns.add_argument(
-            "--text", action="append", metavar="FIELD", help="may be given several times"
-        )
-        columns.add_argument("--label", default="label", metavar="FIELD")
-        columns.add_argument("--question", default=DEFAULT_QUESTION)
-        rules = parser.add_argument_group("parameters that override the preset's")
+        field = parser.add_argument_group("a file's fields").add_argument
+        field("--text", action="append", metavar="FIELD", help="may be given several times")
+        field("--label", default="label", metavar="FIELD")
+        field("--question", default=DEFAULT_QUESTION)
+        rule = parser.add_argument_group("parameters that override the preset's").add_argument
         for name, what in PARAMETERS.items():
             kind = float if name.endswith("kept") else int
-            rules.add_argument("--" + name.replace("_", "-"), type=kind, help=what)
-        rules.add_argument(
-            "--classes-transfer",
-            action="store_true",
-            default=None,
-            help="an episode has some of the classes, not all",
-        )
-        rules.add_argument("--transfer", choices=Transfer.values, help="tag of the new task")
+            rule("--" + name.replace("_", "-"), type=kind, help=what)
+        some = "an episode has some of the classes, not all"
+        rule("--classes-transfer", action="store_true", default=None, help=some)
+        rule("--transfer", choices=Transfer.values, help="tag of the new task")
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
         source = _source_task(options["from_task"])
         data = _data(source, options)
-        chosen = preset(options["preset"])
+        chosen = sampling.preset(options["preset"])
         found = len(set(data.labels.values()))
         if chosen.classes not in (None, found):
             raise BadInput(
                 f"{data.file} has {found} classes, but the preset {options['preset']} is for "
                 f"{chosen.classes}."
             )
-        task, checksum, sets = sample(
+        task, checksum, sets = sampling.sample(
             data,
-            rules=changed(chosen.rules, _changes(options)),
+            rules=sampling.changed(chosen.rules, _changes(options)),
             seed=options["seed"],
             benchmark=options["benchmark"] or (source.benchmark.name if source else ""),
             task=options["task"] or _slug(source, options["path"]),
@@ -115,17 +105,13 @@ def _source_task(named: str | None) -> Task | None:
 def _data(source: Task | None, options: Mapping[str, Any]) -> LabelledData:
     path: Path | None = options["path"]
     if source is not None and path is None:
-        return labelled_task(source)
+        return sampling.labelled_task(source)
     if source is not None or path is None:
         raise BadInput("Give either a file or --from-task.")
     if not options["benchmark"]:
         raise BadInput("Name the benchmark to add the task to with --benchmark.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     fields = {"texts": options["text"] or ["text"], "label": options["label"]}
-    return read_labelled(content, path.name, question=options["question"], **fields)
+    return read_labelled(read_file(path), path.name, question=options["question"], **fields)
 
 
 def _changes(options: Mapping[str, Any]) -> dict[str, Any]:

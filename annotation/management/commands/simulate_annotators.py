@@ -19,12 +19,9 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--skill", type=float, default=0.85, help="share of right answers (default 0.85)"
-        )
-        parser.add_argument(
-            "--seed", type=int, default=1, help="the seed that all randomness follows from"
-        )
+        add = parser.add_argument
+        add("--skill", type=float, default=0.85, help="share of right answers (default 0.85)")
+        add("--seed", type=int, default=1, help="the seed that all randomness follows from")
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         done = simulate_study(

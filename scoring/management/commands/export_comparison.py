@@ -31,33 +31,25 @@ class Command(BaseCommand):
         arguments.add_format(parser, FORMATS)
         add = parser.add_argument
         add("--estimand", choices=ESTIMANDS, default="new_items")
-        add(
-            "--shot-sets",
-            choices=SHOT_SETS,
-            default="these",
-            help="whether people's intervals are for these shot sets, or for new ones as well "
-            "(three splits or more)",
+        sets = (
+            "whether people's intervals are for these shot sets, or for new ones as well (three "
+            "splits or more)"
         )
+        add("--shot-sets", choices=SHOT_SETS, default="these", help=sets)
         shots = "only these, such as 0 10 30, few (episodes with training) or all"
         add("--shots", nargs="+", default=[], help=shots)
-        add(
-            "--runs",
-            choices=RUNS,
-            default="matched",
-            help="of a study: systems on its people's items and shot sets, or on all that they "
-            "ran on, without verdicts",
+        runs = (
+            "of a study: systems on its people's items and shot sets, or on all that they ran on, "
+            "without verdicts"
         )
+        add("--runs", choices=RUNS, default="matched", help=runs)
         version = "score against this version of the gold, not the latest"
         add("--gold-version", type=int, help=version)
         group = "only the items of this group, such as error_type=OK"
         add("--items", default="", metavar="NAME=VALUE", help=group)
         add("--by", default="", metavar="NAME", help="with rows for every group of this name")
-        add(
-            "--table",
-            choices=["comparison", *TABLES],
-            default="comparison",
-            help="a table of the analysis, computed afresh, instead of the comparison itself",
-        )
+        tables = "a table of the analysis, computed afresh, instead of the comparison itself"
+        add("--table", choices=["comparison", *TABLES], default="comparison", help=tables)
         arguments.add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 from annotation.management.arguments import RefusingCommand, find_study
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot
-from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Plan, make_plan
+from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.documents import as_text
 
@@ -79,13 +80,9 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = None
         if options["study"]:
-            pilot = read_pilot(
-                find_study(options["study"]),
-                task=options["task"],
-                shots=options["pilot_shots"],
-                pool=options["pool"],
-                simulated=options["simulated"],
-            )
+            cell = {name: options[name] for name in ("task", "pool", "simulated")}
+            study = find_study(options["study"])
+            pilot = read_pilot(study, shots=options["pilot_shots"], **cell)
         assumptions = _assumptions(options, pilot)
         contrast = _contrast(options)
         width = None if options["width"] is None else options["width"] / 100

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
+from annotation.benchmarks.archives import read_file
 from annotation.benchmarks.formats.content import Record, read_records
 from annotation.kinds import UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
@@ -30,12 +29,8 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["path"]
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
         who = {name: options[name] for name in ("system", "method")}
-        for line in _predictions(data, path.name):
+        for line in _predictions(read_file(path), path.name):
             self.stdout.write(json.dumps({**who, **line}, ensure_ascii=False))
 
 

@@ -17,10 +17,11 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.access.rights import Right
 from annotation.models import Annotator, Assignment, Batch, Change, Comment
 from annotation.studies import exported_tables
-from annotation.studies.exported_judgements import Chosen, column
+from annotation.studies.exported_judgements import Chosen
 from annotation.studies.exported_tables import EXPORTS, IDS, export_ids
 from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
+from scoring.tables.table import Column
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_shows_a_table_to_those_who_may_see_all_of_its_columns() -> None:
         "ids": {Right.IDS},
     }
     table = EXPORTS["people"]
-    with_new = replace(table, columns=(*table.columns, column("new", "Not there yet.")))
+    with_new = replace(table, columns=(*table.columns, Column("new", meaning="Not there yet.")))
     assert Right.GOLD in with_new.rights
 
 

@@ -13,7 +13,7 @@ from annotation.studies.drafting import cut_into_parts, possible_batches, select
 from annotation.studies.lifecycle import start_study
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
-from scoring.planning.plans import Assumptions, design_of
+from scoring.planning.designs import Assumptions, design_of
 from scoring.report.documents import Report, as_text
 from scoring.report.preregistration import Registered, as_markdown
 from scoring.studies.building import BatchOptions, add_chosen, build

@@ -14,8 +14,8 @@ from annotation.work.estimating import (
     usual_seconds,
     working_time,
 )
+from scoring.planning.designs import Assumptions
 from scoring.planning.forms import TIMES
-from scoring.planning.plans import Assumptions
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,8 @@ from annotation.models.errors import BadInput
 from scoring.core.intervals import cell_interval
 from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.power import Contrast
-from scoring.planning.plans import ENOUGH, Assumptions, design_of, make_plan
+from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.plans import ENOUGH, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)

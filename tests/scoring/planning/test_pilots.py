@@ -12,8 +12,8 @@ from annotation.work.judging import (
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.core.variance import variance_components
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import Assumptions
 from tests import make
 from tests.scoring.comparison import measured
 

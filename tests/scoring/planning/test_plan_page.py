@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study, Task
 from scoring.core.power import Contrast
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import Assumptions, make_plan
+from scoring.planning.plans import make_plan
 from tests import make
 from tests.scoring.comparison import measured
 

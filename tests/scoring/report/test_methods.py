@@ -30,8 +30,9 @@ from annotation.work.finishing import finish
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
+from scoring.report.design import NORMALISED
 from scoring.report.documents import PARTS, Report, as_text
-from scoring.report.facts import NORMALISED, Facts
+from scoring.report.facts import Facts
 from scoring.report.methods import Section, methods, sheet
 from scoring.report.words import day
 from tests import make

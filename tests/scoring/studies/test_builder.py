@@ -11,7 +11,7 @@ from annotation.models import Study, Task
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies.drafting import possible_batches
 from annotation.studies.lifecycle import start_study, what_is_missing
-from scoring.planning.plans import Assumptions, design_of
+from scoring.planning.designs import Assumptions, design_of
 from scoring.planning.views import seconds_for
 from scoring.studies.building import BatchOptions, build
 from tests import make
