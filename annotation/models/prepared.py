@@ -37,6 +37,8 @@ class PreparedRow(Generic[M]):
             compiler = rows.query.get_compiler(using=rows.db)
             sql, parameters = compiler.as_sql()
             assert parameters == (SOME_KEY,), "the key is the one parameter"
+            converters = compiler.get_converters([column[0] for column in compiler.select])
+            vars(compiler)["get_converters"] = lambda _: converters
             vars(rows.query)["get_compiler"] = lambda **_: compiler
             kept = self._kept.statement = rows, compiler, sql
         return kept
