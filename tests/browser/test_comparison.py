@@ -46,7 +46,9 @@ def test_a_benchmarks_further_pages_open_from_its_menu(
     name, score = (researcher.locator(f".forest li .{part}").first for part in ("who", "score"))
     expect(name).to_be_visible()
     high, line = (part.bounding_box() for part in (name, score))
-    assert high and line and high["height"] <= 2 * line["height"]
+    assert high
+    assert line
+    assert high["height"] <= 2 * line["height"]
     researcher.locator(".more summary").click()
     researcher.get_by_role("link", name="Leaderboard").click()
     expect(researcher).to_have_url(re.compile("/leaderboard/"))
