@@ -20,10 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import splu
 
 try:
     from normalisation import as_compared  # type: ignore[import-not-found]
@@ -122,9 +120,11 @@ def effects(person: NDArray[np.intp], item: NDArray[np.intp], own: Array) -> Arr
     the same off all and stays out of the equations."""
     n, viewers = len(own), np.bincount(item)
     part = viewers[item] < n
-    seen = csr_array((np.ones(part.sum()), (person[part], item[part])), (n, len(viewers)))
+    sparse, ones = scipy.sparse, np.ones(part.sum())
+    seen = sparse.csr_array((ones, (person[part], item[part])), (n, len(viewers)))
     common = (seen * (1 / viewers)) @ seen.T
-    return splu((diags_array(np.bincount(person).astype(float)) - common).tocsc()).solve(own)
+    equations = sparse.diags_array(np.bincount(person).astype(float)) - common
+    return sparse.linalg.splu(equations.tocsc()).solve(own)
 
 
 def satterthwaite(total: float, *terms: tuple[float, float]) -> float:
@@ -133,7 +133,7 @@ def satterthwaite(total: float, *terms: tuple[float, float]) -> float:
 
 
 def quantile(df: float) -> float:
-    return float(special.stdtrit(df, (1 + LEVEL) / 2))
+    return float(scipy.special.stdtrit(df, (1 + LEVEL) / 2))
 
 
 def around(mean: float, low: float, high: float) -> tuple[float, float]:

@@ -60,9 +60,9 @@ from scoring.tables.documents import (
     as_markdown,
     as_plain_latex,
     escaped_markdown,
+    workbooks,
 )
 from scoring.tables.table import Cell, Column, Line, Table, limits, signed, with_stop
-from scoring.tables.xlsx import as_xlsx
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
 from scoring.tests.verdicts import Average
@@ -382,10 +382,11 @@ def _xlsx(table: Comparison) -> bytes:
     raw = [row_table("comparison", table.rows), row_table("consensus", table.consensus)]
     filled = [part for part in raw if part.lines or part.name == "comparison"]
     to_read = [*paper_tables(table), verdict_table(table), annotator_table(table.rows)]
-    return as_xlsx(
+    written: bytes = workbooks().as_xlsx(
         [*filled, columns_table(table.provenance)],
         to_read=[table.named(part) for part in to_read if part.lines],
     )
+    return written
 
 
 FORMATS: dict[str, Format[Comparison]] = {

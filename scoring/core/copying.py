@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+import scipy
 
 FEWEST_MISTAKES = 5
 LEAST_SHARE = 0.8
@@ -49,5 +49,5 @@ def shared_mistakes(own: Answers, mistakes: Answers, others: Sequence[Answers]) 
         same += sum(theirs)
         answers += len(theirs)
     usual = (same + 1) / (answers + 2)
-    p = float(stats.binom.sf(shared - 1, items, usual)) if items else 1.0
+    p = float(scipy.stats.binom.sf(shared - 1, items, usual)) if items else 1.0
     return SharedMistakes(shared, items, same / answers if answers else 0.0, p)

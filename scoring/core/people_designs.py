@@ -10,7 +10,6 @@ from itertools import count
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from scoring.core import intervals
 from scoring.core.power import (
@@ -83,23 +82,23 @@ class ScoreModel:
         drawn = rng.standard_normal(latent.shape, np.float32)
         drawn *= np.sqrt(noise)
         drawn += latent
-        above: NDArray[np.bool_] = drawn > -special.ndtri(self.mean)
+        above: NDArray[np.bool_] = drawn > -scipy.special.ndtri(self.mean)
         return above.astype(np.float32)
 
     def item_means(self, items: Floats) -> Floats:
         """What a new annotator scores on average on items of these standard normal effects."""
-        threshold = special.ndtri(self.mean) + items * np.sqrt(self.item_share)
-        return np.asarray(special.ndtr(threshold / np.sqrt(1 - self.item_share)))
+        threshold = scipy.special.ndtri(self.mean) + items * np.sqrt(self.item_share)
+        return np.asarray(scipy.special.ndtr(threshold / np.sqrt(1 - self.item_share)))
 
 
 def _latent_share(mean: float, variance: float) -> float:
     """The latent correlation that gives two 0/1 scores of this mean this covariance."""
     if variance <= 0:
         return 0.0
-    threshold = special.ndtri(mean)
+    threshold = scipy.special.ndtri(mean)
 
     def excess(share: float) -> float:
-        both = mean - 2 * special.owens_t(threshold, np.sqrt((1 - share) / (1 + share)))
+        both = mean - 2 * scipy.special.owens_t(threshold, np.sqrt((1 - share) / (1 + share)))
         return float(both - mean**2 - variance)
 
     # The extreme is all variance shared; rounding may leave it a hair short.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from scoring.core.comparison import FEWEST_RUNS, PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA
 from scoring.core.intervals import EXPLORATORY_BELOW
@@ -113,7 +113,7 @@ def logit_model(
 
 def _chances(mu: float, a: float, b: float, items: Floats = NODES) -> Floats:
     """Of a right answer: of annotators at the nodes, × items."""
-    return np.asarray(special.expit(np.add.outer(mu + a * NODES, b * items)))
+    return np.asarray(scipy.special.expit(np.add.outer(mu + a * NODES, b * items)))
 
 
 def _moments(mu: float, a: float, b: float) -> tuple[float, float, float]:
@@ -150,7 +150,7 @@ def _solved(
 
     # Where answers vary little, a variance is about the squared scale times p(1 − p)².
     scales = np.log([np.sqrt(wanted[k] / (mean * (1 - mean) * room)) for k in free])
-    found = optimize.root(off, [special.logit(mean), *scales], tol=1e-13)
+    found = scipy.optimize.root(off, [scipy.special.logit(mean), *scales], tol=1e-13)
     if not np.abs(off(found.x)).max() < 1e-9:
         raise ValueError(
             f"Right or wrong answers with a mean of {100 * mean:g} % do not vary as is assumed."
@@ -201,7 +201,7 @@ def power_of(
     item_var = ((m - 1) * each + 0.5 + 2 * d**2 * m / (m + 2)) / (m + 1)
     variance, df = _difference_spread(samples, np.float64(item_var))
     limit = float(t_quantile(df, 1 - alpha) * np.sqrt(variance / own))
-    return 1 - float(special.nctdtr(df, (abs(d) - contrast.margin) / np.sqrt(own), limit))
+    return 1 - float(scipy.special.nctdtr(df, (abs(d) - contrast.margin) / np.sqrt(own), limit))
 
 
 def expected_squares(parts: Components, n: int, m: int) -> MeanSquares:
@@ -282,12 +282,12 @@ def _draw(
     rho, r = contrast.correlation, contrast.runs
     theirs = rho * items + np.sqrt(1 - rho**2) * own
     people = rng.standard_normal((draws, n, 1), np.float32) * model.a + model.b * items + model.mu
-    y = rng.random((draws, n, m), np.float32) < special.expit(people.astype(np.float32))
+    y = rng.random((draws, n, m), np.float32) < scipy.special.expit(people.astype(np.float32))
     chance = model.system_mu + model.b * theirs
     if r < FEWEST_RUNS:
-        fixed = rng.binomial(r, special.expit(chance.astype(float))) / r
+        fixed = rng.binomial(r, scipy.special.expit(chance.astype(float))) / r
         return y.astype(np.float32), fixed
-    chance = special.expit(rng.standard_normal((draws, r, 1), np.float32) * model.s + chance)
+    chance = scipy.special.expit(rng.standard_normal((draws, r, 1), np.float32) * model.s + chance)
     runs = rng.random((draws, r, m), np.float32) < chance
     return y.astype(np.float32), runs.astype(float)
 
@@ -333,4 +333,4 @@ def _p(
     variance, df = _difference_spread([side, *runs], items / (m - 1))
     # The two more items take nothing from the difference.
     beyond = np.sign(contrast.difference) * apart / (m - 2) - contrast.margin
-    return np.asarray(2 * special.stdtr(df, -beyond / np.sqrt(variance)))
+    return np.asarray(2 * scipy.special.stdtr(df, -beyond / np.sqrt(variance)))

@@ -13,8 +13,8 @@ from itertools import groupby, product
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from scoring.core import people_designs
 from scoring.core.bootstrap import resample_counts
@@ -278,9 +278,9 @@ def _truth(accuracy: float, plan: Simulation) -> float:
         return accuracy
     sd = plan.episode_sd
     a, b = (0 - accuracy) / sd, (1 - accuracy) / sd
-    inner = accuracy * (special.ndtr(b) - special.ndtr(a))
+    inner = accuracy * (scipy.special.ndtr(b) - scipy.special.ndtr(a))
     density = np.exp(-np.square([a, b]) / 2) / np.sqrt(2 * np.pi)
-    return float(inner + sd * (density[0] - density[1]) + special.ndtr(-b))
+    return float(inner + sd * (density[0] - density[1]) + scipy.special.ndtr(-b))
 
 
 def _summary(rows: Floats) -> Floats:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from scoring.core.power import NODES, WEIGHTS
 
@@ -139,6 +139,6 @@ def _careful_logit() -> float:
     effects = np.hypot(CAREFUL_SD, ITEM_SD) * NODES
 
     def above(mu: float) -> float:
-        return float(WEIGHTS @ special.expit(mu + effects)) - CAREFUL_MEAN
+        return float(WEIGHTS @ scipy.special.expit(mu + effects)) - CAREFUL_MEAN
 
-    return float(optimize.brentq(above, 0.0, 10.0))
+    return float(scipy.optimize.brentq(above, 0.0, 10.0))

@@ -14,11 +14,8 @@ about what its effect explains beyond the other's (Searle, Casella & McCulloch 1
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -165,12 +162,12 @@ def around(mean: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Fl
 
 def t_quantile(df: ArrayLike, level: float) -> Floats:
     """The two-sided quantile of Student's t; NaN where df is not above 0."""
-    return np.asarray(special.stdtrit(np.asarray(df, float), (1 + level) / 2))
+    return np.asarray(scipy.special.stdtrit(np.asarray(df, float), (1 + level) / 2))
 
 
 def t_chance(t: float, df: float) -> float:
     """The two-sided chance of a t beyond this one, P(|T| > t); twice the upper tail for t < 0."""
-    return float(2 * special.stdtr(df, -t))
+    return float(2 * scipy.special.stdtr(df, -t))
 
 
 HALF = 0.5 - 1e-9
@@ -342,14 +339,14 @@ def _effects(person: Groups, item: Groups, viewers: Groups, own: Floats) -> Floa
     by_all = viewers == n
     part = ~by_all[item]
     rows, columns = person[part], item[part]
-    seen = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, len(viewers)))
+    seen = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, len(viewers)))
     common = (seen * (1 / viewers)) @ seen.T
-    equations = (diags_array(np.bincount(person).astype(float)) - common).tocsc()
+    equations = (scipy.sparse.diags_array(np.bincount(person).astype(float)) - common).tocsc()
     free = np.ones(n, bool)
     if not by_all.any():
-        _, groups = connected_components(common, directed=False)
+        _, groups = scipy.sparse.csgraph.connected_components(common, directed=False)
         free[np.unique(groups, return_index=True)[1]] = False
     effects = np.zeros(n)
     if free.any():
-        effects[free] = splu(equations[free][:, free]).solve(own[free])
+        effects[free] = scipy.sparse.linalg.splu(equations[free][:, free]).solve(own[free])
     return effects

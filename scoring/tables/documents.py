@@ -7,14 +7,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from io import StringIO
 from itertools import groupby
 from math import ceil
 from textwrap import fill
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from scoring.tables.table import UNSEEN, Column, ReadCell, Table
-from scoring.tables.xlsx import as_xlsx, meanings
 
 NEEDS_BOOKTABS = r"% Needs \usepackage{booktabs}."
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
@@ -303,12 +304,23 @@ class Format(Generic[T]):
         return document.encode() if isinstance(document, str) else document
 
 
+def workbooks() -> ModuleType:
+    """Read where one is asked for: what writes them takes a third of a second to start."""
+    return import_module("scoring.tables.xlsx")
+
+
+def _workbook(tables: Sequence[Table]) -> bytes:
+    xlsx = workbooks()
+    written: bytes = xlsx.as_xlsx([*tables, xlsx.meanings(tables)])
+    return written
+
+
 FORMATS: dict[str, Format[Sequence[Table]]] = {
     "csv": Format("csv", lambda tables: as_csv(*tables)),
     "json": Format("json", as_json),
     "latex": Format("latex", as_latex),
     "markdown": Format("markdown", as_markdown),
-    "xlsx": Format("xlsx", lambda tables: as_xlsx([*tables, meanings(tables)])),
+    "xlsx": Format("xlsx", _workbook),
 }
 
 

@@ -182,9 +182,9 @@ def test_refuses_a_huge_matrix_before_it_is_made(
 def test_ends_with_the_memory_that_it_may_have(
     here: Callable[..., None], files: Files, researcher: User, tmp_path: Path
 ) -> None:
-    here(megabytes=400)
+    here(megabytes=300)
     job = job_of(large(files, 1_000, 4_000), researcher, tmp_path)
-    assert "takes more than 400 MB of memory" in job.message
+    assert "takes more than 300 MB of memory" in job.message
 
 
 def test_ends_with_the_time_that_it_may_have(
