@@ -21,6 +21,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
@@ -106,6 +108,27 @@ def make_encoder(folder: Path) -> None:
         intermediate_size=64,
     )
     BertForMaskedLM(config).save_pretrained(folder)
+    made.save_pretrained(folder)
+
+
+def make_causal(folder: Path) -> None:
+    """A decoder of random weights, so large that its options differ much."""
+    torch.manual_seed(0)
+    pairs = Generated(1).pairs()
+    words = (" ".join(next(pairs)) for _ in range(500))
+    tokenizer = _tokenizer(words, ["<|endoftext|>"], "$A")
+    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>")
+    config = GPT2Config(
+        vocab_size=len(made),
+        n_positions=4_096,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        initializer_range=0.3,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    GPT2LMHeadModel(config).save_pretrained(folder)
     made.save_pretrained(folder)
 
 

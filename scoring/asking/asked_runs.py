@@ -22,6 +22,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 from annotation.jobs.queue import write
 from annotation.models.errors import BadInput
 from annotation.models.texts import storable
+from scoring.asking import ranking
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
@@ -35,6 +36,10 @@ from scoring.runs.scores import keep_scores
 # By which an endpoint of one's own is reached; its key is <ENDPOINT>_API_KEY.
 ENDPOINT = "endpoint"
 KEY_OF_ENDPOINT = "ENDPOINT_API_KEY"
+# Many local servers ask for none, but a client does.
+NO_KEY = "none"
+# A model that transformers reads, by its folder or a hub's name.
+LOCAL = "hf/"
 MILLION = 1_000_000
 # Secrets in the environment, and how much of a message is kept.
 SECRETS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
@@ -50,6 +55,10 @@ class ModelSettings:
     base_url: str = ""
     # Texts as they are, without a chat template.
     completions: bool = False
+    # How a choice is answered: one of ranking.WAYS.
+    answers: str = ranking.TEXT
+    # What the system is called, where that is not the model's name.
+    system: str = ""
     temperature: float = 0.0
     seed: int = 0
     max_tokens: int = 1024
@@ -87,7 +96,16 @@ class ModelSettings:
     def answering(self) -> dict[str, Any]:
         """What its answers depend on: the same settings are not asked the same again."""
         names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
-        return {name: getattr(self, name) for name in names}
+        # What came later is left out where it is as before, so that older runs are taken up.
+        as_before = {"answers": ranking.TEXT, "system": ""}
+        others = {
+            n: getattr(self, n) for n, value in as_before.items() if getattr(self, n) != value
+        }
+        return {name: getattr(self, name) for name in names} | others
+
+    @property
+    def name_of_system(self) -> str:
+        return ", ".join(filter(None, (self.system or self.model, ranking.WAYS[self.answers])))
 
     def check(self) -> None:
         """Raise BadInput for what cannot be asked."""
@@ -108,6 +126,12 @@ class ModelSettings:
             raise BadInput(
                 "Plain completions are for an endpoint given with --base-url; a model of vLLM is "
                 "named vllm-completions/…."
+            )
+        is_open = self.base_url or self.model.startswith(LOCAL)
+        if self.answers != ranking.TEXT and not is_open:
+            raise BadInput(
+                "Options are ranked by an endpoint that gives log-probabilities (--base-url) or by "
+                f"a model that transformers reads ({LOCAL}FOLDER); {self.model} is neither."
             )
         if self.max_tokens < 1 or self.connections < 1 or self.retries < 0 or self.temperature < 0:
             raise BadInput(
@@ -141,7 +165,8 @@ class Prompts:
     form: str = FORMATS[0]
     templates: Templates | None = None
 
-    def sets(self) -> Iterator[tuple[PromptSet, list[Line]]]:
+    def sets(self, way: str) -> Iterator[tuple[PromptSet, list[Line]]]:
+        """With what is written for each option where options are ranked."""
         write = writer_of(self.form, self.templates)
         for prompts in self.subject.prompt_sets():
             if self.form == UNIFEW and prompts.training:
@@ -149,7 +174,10 @@ class Prompts:
                     "The format unifew shows each example by itself, without shots, so only "
                     "zero-shot sets are asked with it: add --shots 0, or tune a model on the shots."
                 )
-            yield prompts, [line for line in write(prompts) if line["role"] == "test"]
+            lines = [line for line in write(prompts) if line["role"] == "test"]
+            if ranking.way_of(prompts.kind, way) != ranking.TEXT:
+                lines = [ranking.with_options(line, prompts) for line in lines]
+            yield prompts, lines
 
 
 def content_of(line: Line) -> Any:
@@ -172,6 +200,7 @@ class AskedRun:
         limit: int | None,
     ) -> None:
         self.prompts, self.lines, self.settings, self.owner = prompts, lines, settings, owner
+        self.way = ranking.way_of(prompts.kind, settings.answers)
         self.items = ItemFinder(test_set_of(prompts))
         # Over the ids and contents of the prompts.
         self.checksum = _sha256([[line["id"], content_of(line)] for line in lines])
@@ -200,9 +229,8 @@ class AskedRun:
             self._copy()
 
     def take(self, replies: Mapping[int, Reply]) -> None:
-        kind, find = self.run.task.kind, storing.pieces_of
         read = {
-            pk: storing.storable_answer(find(reply.text, kind, self.missing[pk]))
+            pk: storing.storable_answer(self._answer(reply.text, self.missing[pk]))
             for pk, reply in replies.items()
         }
 
@@ -213,6 +241,11 @@ class AskedRun:
         write(store)
         for pk in read:
             self.missing.pop(pk, None)
+
+    def _answer(self, reply: str, line: Line) -> tuple[str, ...]:
+        if self.way != ranking.TEXT:
+            return ranking.chosen(reply, line, self.way)
+        return storing.pieces_of(reply, self.prompts.kind, line)
 
     def finish(self, client: str) -> ImportedRun:
         """The complete run, or the one that says exactly the same."""
@@ -240,12 +273,13 @@ class AskedRun:
     def _opened(self) -> Run:
         said = {name: self.prompts.fields.get(name) for name in RUN_KEYS}
         first, settings = self.lines[0], self.settings
-        fields = run_fields({**said, "system": settings.model, "method": Method.ICL})
+        fields = run_fields({**said, "system": settings.name_of_system, "method": Method.ICL})
         about: dict[str, Any] = {"source_format": FORMAT, "source_name": settings.model}
         whole = self.items.item_set
         run = storing.open_run(test_set=whole, fields=fields, owner=self.owner, **about)
         how = {name: first[name] for name in PROMPT_PROVENANCE if name in first}
         asked = {"key": self.key, **settings.answering(), "provider": settings.provider}
+        asked["answers"] = self.way
         run.report = {"prompts": {**how, "checksum": self.checksum}, ASKED: asked}
         run.save(update_fields=["report"])
         return run

@@ -5,8 +5,9 @@ asks only what is missing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
@@ -16,13 +17,16 @@ from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
 from annotation.models.errors import BadInput, Refusal
-from scoring.asking import asked_runs
+from scoring.asking import asked_runs, ranking
 from scoring.models import Reply
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun
 
 if TYPE_CHECKING:  # Inspect is an optional requirement
     from scoring.asking.inspect_client import InspectClient
+    from scoring.asking.likelihood import LikelihoodClient
+
+    Client = InspectClient | LikelihoodClient
 
 INSTALL = "pip install -r requirements-models.txt"
 # How long to wait for an answer before saying that one is still at work.
@@ -70,17 +74,20 @@ class Tally:
 Tell = Callable[[Tally, str], None]
 
 
-def connect(settings: asked_runs.ModelSettings) -> "InspectClient":
-    """Raises BadInput where Inspect is not installed, or cannot reach the model."""
+def connect(settings: asked_runs.ModelSettings, way: str) -> "Client":
+    """Raises BadInput where what it takes is not installed, or the model cannot be reached."""
     settings.check()
     try:
-        module = import_module("scoring.asking.inspect_client")
+        if way == ranking.TEXT:
+            client = import_module("scoring.asking.inspect_client").InspectClient
+        else:
+            client = import_module("scoring.asking.likelihood").LikelihoodClient
+        connected: Client = client(settings)
     except ModuleNotFoundError as error:
         raise BadInput(
-            f"Models are asked by Inspect AI, and {error.name} is not installed: {INSTALL}"
+            f"Models are asked by packages of others, and {error.name} is not installed: {INSTALL}"
         ) from error
-    client: InspectClient = module.InspectClient(settings)
-    return client
+    return connected
 
 
 def ask_model(
@@ -93,27 +100,37 @@ def ask_model(
 ) -> Tally:
     """Ask what is missing, and store a run for each set of prompts. `tell` hears about once a
     second how far it is, and may raise to stop it."""
-    tally = Tally(sum(len(lines[:limit]) for _, lines in prompts.sets()))
-    client = connect(settings)
-    try:
-        _Asking(settings, tell, client, tally).run(prompts, owner, limit)
-    finally:
-        client.close()
+    tally, ways = Tally(0), dict[str, None]()
+    for prompt_set, lines in prompts.sets(settings.answers):
+        tally.total += len(lines[:limit])
+        ways[ranking.way_of(prompt_set.kind, settings.answers)] = None
+    with ExitStack() as stack:
+        clients = {}
+        for way in ways:
+            clients[way] = connect(settings, way)
+            stack.callback(clients[way].close)
+        _Asking(settings, tell, clients, tally).run(prompts, owner, limit)
     return tally
 
 
 class _Asking:
     def __init__(
-        self, settings: asked_runs.ModelSettings, tell: Tell, client: "InspectClient", tally: Tally
+        self,
+        settings: asked_runs.ModelSettings,
+        tell: Tell,
+        clients: "Mapping[str, Client]",
+        tally: Tally,
     ) -> None:
-        self.settings, self.tell, self.client, self.tally = settings, tell, client, tally
+        """`clients`: by the way that they are asked."""
+        self.settings, self.tell, self.clients, self.tally = settings, tell, clients, tally
         # What has been asked and not yet answered, by example; of one run at a time.
         self.under_way: dict[Future[Reply], int] = {}
         self.failed_in_a_row = 0
 
     def run(self, prompts: asked_runs.Prompts, owner: User | None, limit: int | None) -> None:
-        for prompt_set, lines in prompts.sets():
+        for prompt_set, lines in prompts.sets(self.settings.answers):
             asked = asked_runs.AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
+            self.client = self.clients[asked.way]
             asked.open()
             self.tally.done += len(lines[:limit]) - len(asked.missing)
             try:
@@ -193,7 +210,7 @@ def estimate(
     settings.check()
     runs, count, characters = 0, 0, list[int]()
     first: dict[str, asked_runs.Line] = {}
-    for prompt_set, lines in prompts.sets():
+    for prompt_set, lines in prompts.sets(settings.answers):
         asked = asked_runs.AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
         runs, count = runs + 1, count + len(lines[:limit])
         for line in lines[:1]:

@@ -13,14 +13,12 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from tenacity import RetryError
 
 from annotation.models.errors import BadInput
-from scoring.asking.asked_runs import KEY_OF_ENDPOINT, Line, ModelSettings, without_secrets
+from scoring.asking.asked_runs import KEY_OF_ENDPOINT, NO_KEY, Line, ModelSettings, without_secrets
 from scoring.asking.inspect_task import input_of
 from scoring.models import Reply
 
 # Inspect's own marks for the terminal.
 MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
-# Many local servers ask for none, but the client does.
-NO_KEY = "none"
 # By the model's name, the last failure that is tried again.
 _retried: dict[str, str] = {}
 

@@ -12,11 +12,16 @@ from typing import Any, ClassVar
 
 import torch
 import transformers
+from transformers.utils import logging
 
 from annotation.models.errors import BadInput
 from scoring.core.episodes import Draws
 from scoring.prompts.prompting import PromptExample, PromptSet
 from scoring.tuning.settings import OPTIMIZERS, Settings
+
+# Its bars and warnings (a head is new: that is the purpose) would hide our own progress.
+logging.set_verbosity_error()
+logging.disable_progress_bar()
 
 WEIGHTS = ("*.safetensors", "*.bin", "config.json")
 CHUNK = 2**20

@@ -12,7 +12,6 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
-from transformers.utils import logging
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
@@ -23,10 +22,6 @@ from scoring.tuning.examples import Classification, MissingWords, TextToText
 from scoring.tuning.fitting import Source, Tuner
 from scoring.tuning.pieces import SpanFinding, Tagging
 from scoring.tuning.settings import BIO, CLUES, CLUES_WRITTEN, LM_BFF, UNIFEW, Settings, changed
-
-# Its bars and warnings (a head is new: that is the purpose) would hide our own progress.
-logging.set_verbosity_error()
-logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """lm-evaluation-harness runs exported prompts by its own command; in the tools' environment:
 PROMPTS FOLDER REPLIES MODEL. Its dummy model weighs the choices at random; by-length, a model of
-ours, writes one of the replies. A prompt's “target” is here for the tool alone."""
+ours, writes one of the replies; any other name is the folder of a causal model. A prompt's “target”
+is here for the tool alone, and so are the texts to be ranked, as “written”."""
 
 import json
 import sys
@@ -25,6 +26,12 @@ WAYS = {
         "doc_to_target": "{{options.index(target)}}",
         "metric_list": [{"metric": "acc"}],
     },
+}
+CAUSAL = {
+    "output_type": "multiple_choice",
+    "doc_to_choice": "{{written}}",
+    "doc_to_target": "{{written.index(target)}}",
+    "metric_list": [{"metric": "acc"}, {"metric": "acc_norm"}],
 }
 
 
@@ -53,14 +60,17 @@ task = {
     "dataset_kwargs": {"data_files": {"test": prompts}},
     "test_split": "test",
     "doc_to_text": "{{prompt}}",
-    **WAYS[model],
+    **WAYS.get(model, CAUSAL),
 }
 # JSON is YAML.
 Path(folder, f"{name}.yaml").write_text(json.dumps(task), encoding="utf-8")
-sys.argv[1:] = ["run", "--model", model, "--tasks", name, "--include_path", folder]
+sys.argv[1:] = ["run", "--tasks", name, "--include_path", folder]
 sys.argv += ["--log_samples", "--output_path", folder]
+sys.argv += ["--model", model if model in WAYS else "hf"]
+if model not in WAYS:
+    sys.argv += ["--model_args", f"pretrained={model},dtype=float32", "--device", "cpu"]
 cli_evaluate()
 [results] = Path(folder).glob("*/results_*.json")
-metric = WAYS[model]["metric_list"][0]["metric"]
-figure = json.loads(results.read_text())["results"][name][f"{metric},none"]
-Path(folder, "figure").write_text(str(figure))
+figures = json.loads(results.read_text())["results"][name]
+metrics = [metric["metric"] for metric in task["metric_list"]]
+Path(folder, "figure").write_text(" ".join(str(figures[f"{metric},none"]) for metric in metrics))

@@ -11,6 +11,7 @@ from annotation.jobs.queue import now_and_then
 from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.asking.asked_runs import FORMATS, KEY_OF_ENDPOINT, Line, ModelSettings, Prompts
 from scoring.asking.asking import Tally, as_text, ask_model, estimate
+from scoring.asking.ranking import TEXT, WAYS
 from scoring.management.arguments import add_subject, find_subject
 from scoring.prompts.formats import templates_for
 
@@ -46,9 +47,12 @@ class Command(RefusingCommand):
         add_owner(parser)
         add_subject(parser)
         about = parser.add_argument_group("about the model").add_argument
+        about("--system", default="", metavar="NAME", help="what it is called (default: MODEL)")
         about("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
         plain = "with --base-url: the prompt as it is, without a chat template, as base models take"
         about("--completions", action="store_true", help=plain)
+        ranked = "what a choice is: the option that it writes, or the likeliest one (default: text)"
+        about("--answers", choices=WAYS, default=TEXT, help=ranked)
         for name, what in NUMBERS.items():
             default = getattr(ModelSettings, name)
             about(f"--{name.replace('_', '-')}", type=type(default), default=default, help=what)

@@ -27,6 +27,8 @@ class Said:
 
 # From the prompt, and how often it has been asked before.
 Script = Callable[[str, int], Said]
+# From the address and the body of a request: the status and the document.
+Documents = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
 
 
 @dataclass
@@ -54,21 +56,29 @@ class Endpoint:
 
 
 def _prompt(body: dict[str, Any]) -> str:
-    if "prompt" in body:
-        return str(body["prompt"])
+    if "messages" not in body:
+        return str(body.get("prompt", body.get("content")))
     return "\n\n".join(str(message["content"]) for message in body["messages"])
 
 
+def no_script(prompt: str, before: int) -> Said:
+    return Said("no")
+
+
 @contextmanager
-def endpoint(script: Script) -> Iterator[Endpoint]:
+def endpoint(script: Script = no_script, documents: Documents | None = None) -> Iterator[Endpoint]:
+    """`documents` say by themselves what is sent, instead of the script."""
     served = Endpoint("", script)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             said = served.take(self.path, body, self.headers.get("Authorization", ""))
-            sent = json.dumps(_document(said, self.path)).encode()
-            self.send_response(said.status)
+            status, document = said.status, _document(said, self.path)
+            if documents is not None:
+                status, document = documents(self.path, body)
+            sent = json.dumps(document).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(sent)))
             self.send_header("retry-after-ms", "10")

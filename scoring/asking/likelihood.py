@@ -1,0 +1,193 @@
+"""A model that tells how likely each option is after a prompt: by an endpoint for completions, or
+from a folder by transformers. Prompt and option are cut into tokens together; the option's are
+those that follow as many as the prompt has by itself, as in lm-evaluation-harness."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import openai
+
+from annotation.models.errors import BadInput, Refusal
+from scoring.asking.asked_runs import (
+    KEY_OF_ENDPOINT,
+    NO_KEY,
+    Line,
+    ModelSettings,
+    without_secrets,
+)
+from scoring.asking.ranking import JOINT, WRITTEN, as_reply
+from scoring.models import Reply
+
+if TYPE_CHECKING:  # transformers are optional
+    from scoring.asking.folder import Folder
+
+PROBE = "The sky is"
+# Added to the score of a token, so that it is the next one.
+FORCED = 100
+
+
+class Told(NamedTuple):
+    log_probabilities: list[float]
+    read: int
+    written: int
+    version: str
+
+
+class LikelihoodClient:
+    def __init__(self, settings: ModelSettings) -> None:
+        """Raises BadInput for a model that gives no log-probabilities."""
+        self._model: Endpoint | Folder
+        if settings.base_url:
+            self._model = Endpoint(settings)
+        else:
+            self._model = import_module("scoring.asking.folder").Folder(settings)
+        self.version = self._model.way
+        self._pool = ThreadPoolExecutor(settings.connections)
+
+    @property
+    def trouble(self) -> str:
+        return self._model.trouble
+
+    def ask(self, line: Line) -> "Future[Reply]":
+        return self._pool.submit(self._answer, line)
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def _answer(self, line: Line) -> Reply:
+        """Not stored."""
+        prompt = line["prompt"].rstrip()
+        told = self._model.told(prompt, [JOINT + text for text in line[WRITTEN]])
+        return Reply(
+            text=as_reply(line, told.log_probabilities),
+            version=told.version,
+            input_tokens=told.read,
+            output_tokens=told.written,
+        )
+
+
+class Endpoint:
+    """One of OpenAI's completions. vLLM and others repeat a prompt with the log-probability of each
+    of its tokens; llama.cpp's server gives that of the next token alone, whichever is forced."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings, self.trouble = settings, ""
+        self._server = settings.base_url.rstrip("/").removesuffix("/v1")
+        self._client = openai.OpenAI(
+            base_url=settings.base_url,
+            api_key=os.environ.get(KEY_OF_ENDPOINT) or NO_KEY,
+            max_retries=settings.retries,
+            http_client=openai.DefaultHttpxClient(event_hooks={"response": [self._heard]}),
+        )
+        self._of = self._way()
+        named = "echo" if self._of == self._echoed else "token by token"
+        self.way = f"openai {openai.__version__}, completions with log-probabilities, {named}"
+
+    def told(self, prompt: str, texts: Sequence[str]) -> Told:
+        asked = _Asked(self._client, self._settings)
+        return asked.told(self._of(asked, prompt, texts))
+
+    def _way(self) -> Callable[..., list[float]]:
+        why = "it sends none"
+        for way in (self._echoed, self._forced):
+            try:
+                way(_Asked(self._client, self._settings), PROBE, [" blue"])
+            except openai.APIConnectionError as error:
+                raise BadInput(
+                    f"Nothing answers at {self._settings.base_url}: start the server, or mend the "
+                    "address."
+                ) from error
+            except (openai.OpenAIError, Refusal) as error:
+                why = without_secrets(str(error))
+            else:
+                return way
+        raise BadInput(
+            f"The endpoint {self._settings.base_url} gives no log-probabilities of options, "
+            "neither by echo, as vLLM does, nor token by token, as llama.cpp's server does: ask "
+            f"for answers by text. It said: {why}"
+        )
+
+    def _echoed(self, asked: "_Asked", prompt: str, texts: Sequence[str]) -> list[float]:
+        before = asked.completion(prompt)["usage"]["prompt_tokens"]
+        sums = []
+        for text in texts:
+            reply = asked.completion(prompt + text, echo=True)
+            known = (reply["choices"][0].get("logprobs") or {}).get("token_logprobs") or []
+            # What it wrote itself comes behind the prompt.
+            sums.append(sum_of(known[before : reply["usage"]["prompt_tokens"]], text))
+        return sums
+
+    def _forced(self, asked: "_Asked", prompt: str, texts: Sequence[str]) -> list[float]:
+        context = self._tokens(prompt)
+        known: dict[tuple[int, ...], float] = {}
+
+        def of_last(tokens: tuple[int, ...]) -> float:
+            if tokens not in known:  # options may begin alike
+                known[tokens] = asked.next_token([*context, *tokens[:-1]], tokens[-1])
+            return known[tokens]
+
+        sums = []
+        for text in texts:
+            own = tuple(self._tokens(prompt + text)[len(context) :])
+            sums.append(sum_of([of_last(own[: n + 1]) for n in range(len(own))], text))
+        return sums
+
+    def _tokens(self, text: str) -> list[int]:
+        body = {"content": text, "add_special": True}
+        said: Any = self._client.post(f"{self._server}/tokenize", body=body, cast_to=object)
+        return list(said["tokens"])
+
+    def _heard(self, response: Any) -> None:
+        code = response.status_code
+        self.trouble = f"status {code}: asked again after a pause" if response.is_error else ""
+
+
+class _Asked:
+    """The requests about one prompt, and the tokens that they took."""
+
+    def __init__(self, client: openai.OpenAI, settings: ModelSettings) -> None:
+        self._client, self._settings = client, settings
+        self._read = self._written = 0
+        self._version = ""
+
+    def told(self, log_probabilities: list[float]) -> Told:
+        return Told(log_probabilities, self._read, self._written, self._version)
+
+    def completion(self, prompt: str | list[int], **more: Any) -> dict[str, Any]:
+        settings = self._settings
+        body = {
+            "model": settings.model,
+            "prompt": prompt,
+            "max_tokens": 1,
+            "temperature": 0,
+            "seed": settings.seed,
+            "logprobs": 1,
+            **more,
+        }
+        reply: Any = self._client.post("/completions", body=body, cast_to=object)
+        try:
+            self._read += reply["usage"]["prompt_tokens"]
+            self._written += reply["usage"]["completion_tokens"]
+            self._version = reply["model"]
+            reply["choices"][0]["text"]
+        except (LookupError, TypeError) as error:
+            raise Refusal("The endpoint's reply is no completion with its usage.") from error
+        return dict(reply)
+
+    def next_token(self, prompt: list[int], token: int) -> float:
+        """Its log-probability before it was forced."""
+        reply = self.completion(prompt, logit_bias={str(token): FORCED})
+        said = (reply["choices"][0].get("logprobs") or {}).get("content") or [{}]
+        if said[0].get("id") != token or "logprob" not in said[0]:
+            raise Refusal("The endpoint does not say how likely a forced token was.")
+        return float(said[0]["logprob"])
+
+
+def sum_of(of_tokens: Sequence[float | None], text: str) -> float:
+    known = [one for one in of_tokens if one is not None]
+    if not known or len(known) < len(of_tokens):
+        raise Refusal(f"The model gives no log-probability of “{text.strip()}”.")
+    return sum(known)
