@@ -9,7 +9,7 @@ Keys come from the environment, and go nowhere: not even what an endpoint says m
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
@@ -174,10 +174,19 @@ class Prompts:
                     "The format unifew shows each example by itself, without shots, so only "
                     "zero-shot sets are asked with it: add --shots 0, or tune a model on the shots."
                 )
-            lines = [line for line in write(prompts) if line["role"] == "test"]
+            lines = tests_of(write(prompts))
             if ranking.way_of(prompts.kind, way) != ranking.TEXT:
                 lines = [ranking.with_options(line, prompts) for line in lines]
+            if ranking.way_of(prompts.kind, way) == ranking.CALIBRATED:
+                emptied = [write(one) for one in ranking.content_free(prompts)]
+                of_each = zip(*(tests_of(some) for some in emptied), strict=True)
+                for line, free in zip(lines, of_each, strict=True):
+                    line[ranking.CONTENT_FREE] = [one["prompt"] for one in free]
             yield prompts, lines
+
+
+def tests_of(lines: Iterable[Line]) -> list[Line]:
+    return [line for line in lines if line["role"] == "test"]
 
 
 def content_of(line: Line) -> Any:

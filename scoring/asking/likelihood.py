@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import openai
@@ -18,7 +19,7 @@ from scoring.asking.asked_runs import (
     ModelSettings,
     without_secrets,
 )
-from scoring.asking.ranking import JOINT, WRITTEN, as_reply
+from scoring.asking.ranking import CONTENT_FREE, JOINT, WRITTEN, as_reply, mean_of_shares
 from scoring.models import Reply
 
 if TYPE_CHECKING:  # transformers are optional
@@ -46,6 +47,9 @@ class LikelihoodClient:
             self._model = import_module("scoring.asking.folder").Folder(settings)
         self.version = self._model.way
         self._pool = ThreadPoolExecutor(settings.connections)
+        # By prompts without content and options: asked once, while others wait for them.
+        self._free: dict[tuple[str, ...], list[float]] = {}
+        self._locks: dict[tuple[str, ...], Lock] = {}
 
     @property
     def trouble(self) -> str:
@@ -59,14 +63,24 @@ class LikelihoodClient:
 
     def _answer(self, line: Line) -> Reply:
         """Not stored."""
-        prompt = line["prompt"].rstrip()
-        told = self._model.told(prompt, [JOINT + text for text in line[WRITTEN]])
+        told = [self._told(line["prompt"], line)]
+        known = [told[0].log_probabilities]
+        if CONTENT_FREE in line:
+            key = (*line[CONTENT_FREE], *line[WRITTEN])
+            with self._locks.setdefault(key, Lock()):
+                if key not in self._free:
+                    told += [self._told(prompt, line) for prompt in line[CONTENT_FREE]]
+                    self._free[key] = mean_of_shares([one.log_probabilities for one in told[1:]])
+            known.append(self._free[key])
         return Reply(
-            text=as_reply(line, told.log_probabilities),
-            version=told.version,
-            input_tokens=told.read,
-            output_tokens=told.written,
+            text=as_reply(line, *known),
+            version=told[0].version,
+            input_tokens=sum(one.read for one in told),
+            output_tokens=sum(one.written for one in told),
         )
+
+    def _told(self, prompt: str, line: Line) -> Told:
+        return self._model.told(prompt.rstrip(), [JOINT + text for text in line[WRITTEN]])
 
 
 class Endpoint:

@@ -2,22 +2,32 @@
 them the log-probabilities choose. A reply holds these, by the option."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import log
 from typing import Any
+
+from scipy.special import log_softmax, logsumexp
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
-from scoring.prompts.prompting import PromptSet
+from scoring.prompts.formats import BETWEEN_TEXTS
+from scoring.prompts.prompting import PromptExample, PromptSet
 
 TEXT, SUM, NORMALIZED = "text", "likelihood", "likelihood-normalized"
+CALIBRATED = "likelihood-calibrated"
 # How a choice is answered, and what that adds to the name of the system.
 WAYS = {
     TEXT: "",
     SUM: "by likelihood",
     NORMALIZED: "by normalized likelihood",
+    CALIBRATED: "by calibrated likelihood",
 }
-# In a line: what is written for each option, in their order.
+# In a line: what is written for each option, in their order; and prompts without any content.
 WRITTEN = "written"
+CONTENT_FREE = "content_free"
+# What stands in these for an example, as in Zhao et al. 2021.
+NO_CONTENTS = ("N/A", "[MASK]", "")
 # Between a prompt and what follows, as in lm-evaluation-harness.
 JOINT = " "
 DIGITS = 6
@@ -46,16 +56,44 @@ def with_options(line: Mapping[str, Any], prompts: PromptSet) -> dict[str, Any]:
     return {**line, WRITTEN: written}
 
 
-def as_reply(line: Mapping[str, Any], log_probabilities: Sequence[float]) -> str:
-    rounded = (round(one, DIGITS) for one in log_probabilities)
-    return json.dumps(dict(zip(line[WRITTEN], rounded, strict=True)), ensure_ascii=False)
+def content_free(prompts: PromptSet) -> Iterator[PromptSet]:
+    """The same shots before examples that say nothing. What all have in common stays: the question
+    and the labels, but not the options of an example of its own behind their letters."""
+    is_same = len({example.question for example in prompts.test}) == 1
+    for text in NO_CONTENTS:
+        yield replace(prompts, test=tuple(_emptied(one, text, is_same) for one in prompts.test))
+
+
+def _emptied(example: PromptExample, text: str, keeps_question: bool) -> PromptExample:
+    context = tuple(
+        BETWEEN_TEXTS.join(text for _ in s.split(BETWEEN_TEXTS)) for s in example.context
+    )
+    question = example.question if keeps_question or not example.question else text
+    options = (text,) * len(example.options) if example.labels else example.options
+    return replace(example, context=context, question=question, options=options)
+
+
+def mean_of_shares(told: Sequence[Sequence[float]]) -> list[float]:
+    """The log of each option's mean probability among the options, over several prompts."""
+    return [float(one) for one in logsumexp(log_softmax(told, axis=1), axis=0) - log(len(told))]
+
+
+def as_reply(line: Mapping[str, Any], *log_probabilities: Sequence[float]) -> str:
+    """After the prompt; where it is calibrated, those without content beside them."""
+    of_each = zip(
+        *([round(one, DIGITS) for one in some] for some in log_probabilities), strict=True
+    )
+    told = [one[0] if len(one) == 1 else one for one in of_each]
+    return json.dumps(dict(zip(line[WRITTEN], told, strict=True)), ensure_ascii=False)
 
 
 def chosen(reply: str, line: Mapping[str, Any], way: str) -> tuple[str, ...]:
     """The option of the greatest log-probability, the first of equals; normalized, by character, as
-    the harness's `acc_norm` (by byte is its `acc_bytes`)."""
-    told: Mapping[str, float] = json.loads(reply)
+    the harness's `acc_norm` (by byte is its `acc_bytes`); calibrated, less that without content."""
+    told: Mapping[str, Any] = json.loads(reply)
     scores = [told[text] for text in line[WRITTEN]]
+    if way == CALIBRATED:
+        scores = [after - free for after, free in scores]
     if way == NORMALIZED:
         scores = [one / len(text) for one, text in zip(scores, line[WRITTEN], strict=True)]
     answers = line.get("labels") or line["options"]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from io import StringIO
+from math import exp
 from typing import Any
 
 import pytest
@@ -88,6 +89,40 @@ def test_divides_by_the_length_where_it_is_told_to() -> None:
         best = max(found, key=lambda label: found[label] / len(label))
         assert answers(normalized)[example] == [best]
     assert answers(plain) != answers(normalized)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["labels", "options of its own"])
+def test_calibrates_by_prompts_without_content(own: bool) -> None:
+    """By another calculation than ours; and these prompts are asked once."""
+    if own:
+        with_own_options(["yes", "no", "maybe"], ["Lagos", "Accra", "Kano"])
+    else:
+        with_labels(LABELS, training=0, tests=8)
+    with endpoint(documents=MODEL.echoing) as served:
+        ranked(served.url, "likelihood-calibrated")
+    run, prompts = Run.objects.get(), prompts_of()
+    written = ["A", "B", "C"] if own else LABELS
+    shares = []
+    for nothing in ("N/A", "[MASK]", ""):
+        first = next(iter(prompts.values()))
+        options = "".join(f"\n{letter}. {nothing}" for letter in written)
+        end = options if own else "\nOptions: " + "; ".join(LABELS)
+        asks = f"\nQuestion: {nothing}" if nothing else ""
+        begin = first[: first.index("Context:")]
+        context = f"Context: {nothing}{asks}" if asks or not own else f"Question: {nothing}"
+        prompt = f"{begin}{context}{end}\nAnswer:"
+        assert prompt in served.prompts, "of nothing but these words"
+        odds = [exp(MODEL.sum_of(prompt, f" {text}")) for text in written]
+        shares.append([one / sum(odds) for one in odds])
+    assert max(count for prompt, count in served.prompts.items() if "test" not in prompt) == 1
+    for example, prompt in prompts.items():
+        scores = [
+            exp(MODEL.sum_of(prompt, f" {text}")) / (sum(share[n] for share in shares) / 3)
+            for n, text in enumerate(written)
+        ]
+        best = scores.index(max(scores))
+        assert answers(run)[example] == [str(best) if own else written[best]]
+    assert run.system == "toy, by calibrated likelihood"
 
 
 @pytest.mark.parametrize("way", WAYS)
