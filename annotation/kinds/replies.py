@@ -113,6 +113,19 @@ def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -
     return None
 
 
+def last_answer(reply: str) -> str:
+    """What a reply that thinks first answers in the end: what follows its last mark of an answer,
+    or its last line."""
+    text = _after_thoughts(reply).strip()
+    # Thoughts may repeat the question, with which another example would begin.
+    for part in (own_part(text), text):
+        marks = [*ANSWER.finditer(part), *SOLVED.finditer(part), *SET_APART.finditer(part)]
+        if marks:
+            last = max(marks, key=lambda mark: mark.start())
+            return last[0] if last.re is SET_APART else own_part(part[last.end() :].strip())
+    return text.rpartition("\n")[2]
+
+
 def read_label(reply: str, options: Sequence[str]) -> str:
     """The option that a reply names; the reply as it is if it names none, or several."""
     text = reply.strip()

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Min, Q, Sum
 
 from annotation.jobs.queue import write
+from annotation.kinds.replies import last_answer
 from annotation.models.errors import BadInput
 from annotation.models.texts import storable
 from scoring.asking import ranking
@@ -41,6 +42,8 @@ NO_KEY = "none"
 # A model that transformers reads, by its folder or a hub's name.
 LOCAL = "hf/"
 MILLION = 1_000_000
+# Behind the name of a system.
+REASONED = "with reasoning"
 # Secrets in the environment, and how much of a message is kept.
 SECRETS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 SHORTEST_SECRET = 6
@@ -57,6 +60,8 @@ class ModelSettings:
     completions: bool = False
     # How a choice is answered: one of ranking.WAYS.
     answers: str = ranking.TEXT
+    # Whether it is told to think first.
+    reasoning: bool = False
     # What the system is called, where that is not the model's name.
     system: str = ""
     temperature: float = 0.0
@@ -97,7 +102,7 @@ class ModelSettings:
         """What its answers depend on: the same settings are not asked the same again."""
         names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
         # What came later is left out where it is as before, so that older runs are taken up.
-        as_before = {"answers": ranking.TEXT, "system": ""}
+        as_before = {"answers": ranking.TEXT, "reasoning": False, "system": ""}
         others = {
             n: getattr(self, n) for n, value in as_before.items() if getattr(self, n) != value
         }
@@ -105,7 +110,8 @@ class ModelSettings:
 
     @property
     def name_of_system(self) -> str:
-        return ", ".join(filter(None, (self.system or self.model, ranking.WAYS[self.answers])))
+        parts = (self.system or self.model, ranking.WAYS[self.answers], REASONED * self.reasoning)
+        return ", ".join(filter(None, parts))
 
     def check(self) -> None:
         """Raise BadInput for what cannot be asked."""
@@ -132,6 +138,10 @@ class ModelSettings:
             raise BadInput(
                 "Options are ranked by an endpoint that gives log-probabilities (--base-url) or by "
                 f"a model that transformers reads ({LOCAL}FOLDER); {self.model} is neither."
+            )
+        if self.reasoning and self.answers != ranking.TEXT:
+            raise BadInput(
+                "A model that ranks options writes no reasoning: leave one of the two out."
             )
         if self.max_tokens < 1 or self.connections < 1 or self.retries < 0 or self.temperature < 0:
             raise BadInput(
@@ -165,19 +175,23 @@ class Prompts:
     form: str = FORMATS[0]
     templates: Templates | None = None
 
-    def sets(self, way: str) -> Iterator[tuple[PromptSet, list[Line]]]:
+    def sets(self, settings: ModelSettings) -> Iterator[tuple[PromptSet, list[Line]]]:
         """With what is written for each option where options are ranked."""
         write = writer_of(self.form, self.templates)
-        for prompts in self.subject.prompt_sets():
+        if settings.reasoning and self.form == UNIFEW:
+            raise BadInput("UniFew's questions leave no room for reasoning: use another format.")
+        for plain in self.subject.prompt_sets():
+            prompts = replace(plain, reasons=settings.reasoning)
+            way = ranking.way_of(prompts.kind, settings.answers)
             if self.form == UNIFEW and prompts.training:
                 raise BadInput(
                     "The format unifew shows each example by itself, without shots, so only "
                     "zero-shot sets are asked with it: add --shots 0, or tune a model on the shots."
                 )
             lines = tests_of(write(prompts))
-            if ranking.way_of(prompts.kind, way) != ranking.TEXT:
+            if way != ranking.TEXT:
                 lines = [ranking.with_options(line, prompts) for line in lines]
-            if ranking.way_of(prompts.kind, way) == ranking.CALIBRATED:
+            if way == ranking.CALIBRATED:
                 emptied = [write(one) for one in ranking.content_free(prompts)]
                 of_each = zip(*(tests_of(some) for some in emptied), strict=True)
                 for line, free in zip(lines, of_each, strict=True):
@@ -254,7 +268,8 @@ class AskedRun:
     def _answer(self, reply: str, line: Line) -> tuple[str, ...]:
         if self.way != ranking.TEXT:
             return ranking.chosen(reply, line, self.way)
-        return storing.pieces_of(reply, self.prompts.kind, line)
+        said = last_answer(reply) if self.settings.reasoning else reply
+        return storing.pieces_of(said, self.prompts.kind, line)
 
     def finish(self, client: str) -> ImportedRun:
         """The complete run, or the one that says exactly the same."""

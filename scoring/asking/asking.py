@@ -101,7 +101,7 @@ def ask_model(
     """Ask what is missing, and store a run for each set of prompts. `tell` hears about once a
     second how far it is, and may raise to stop it."""
     tally, ways = Tally(0), dict[str, None]()
-    for prompt_set, lines in prompts.sets(settings.answers):
+    for prompt_set, lines in prompts.sets(settings):
         tally.total += len(lines[:limit])
         ways[ranking.way_of(prompt_set.kind, settings.answers)] = None
     with ExitStack() as stack:
@@ -128,7 +128,7 @@ class _Asking:
         self.failed_in_a_row = 0
 
     def run(self, prompts: asked_runs.Prompts, owner: User | None, limit: int | None) -> None:
-        for prompt_set, lines in prompts.sets(self.settings.answers):
+        for prompt_set, lines in prompts.sets(self.settings):
             asked = asked_runs.AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
             self.client = self.clients[asked.way]
             asked.open()
@@ -210,7 +210,7 @@ def estimate(
     settings.check()
     runs, count, characters = 0, 0, list[int]()
     first: dict[str, asked_runs.Line] = {}
-    for prompt_set, lines in prompts.sets(settings.answers):
+    for prompt_set, lines in prompts.sets(settings):
         asked = asked_runs.AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
         runs, count = runs + 1, count + len(lines[:limit])
         for line in lines[:1]:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from inspect_ai.hooks import Hooks, ModelRetry, hooks
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import ContentReasoning, GenerateConfig, Model, ModelOutput, get_model
 from tenacity import RetryError
 
 from annotation.models.errors import BadInput
@@ -67,7 +67,7 @@ class InspectClient:
             raise error.last_attempt.exception() or error from None
         _retried.pop(self._model.name, None)
         reply = Reply(
-            text=output.completion,
+            text=_with_thoughts(output),
             version=output.model,
             stop_reason=output.choices[0].stop_reason if output.choices else "",
         )
@@ -83,6 +83,14 @@ class InspectClient:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         await self._model.api.aclose()
+
+
+def _with_thoughts(output: ModelOutput) -> str:
+    """As models write them that do not keep them apart."""
+    content = output.choices[0].message.content if output.choices else ""
+    parts = [] if isinstance(content, str) else content
+    thoughts = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]
+    return "".join(f"<think>{one}</think>\n" for one in thoughts if one) + output.completion
 
 
 def _model(settings: ModelSettings) -> Model:

@@ -208,13 +208,14 @@ def _in_one_line(text: str) -> str:
     return text.replace("\n", " ").replace("\t", " ")
 
 
-ANSWER = "Answer:"
+ANSWER, REASONING = "Answer:", "Reasoning:"
 
 
 def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     shots = [f"{question(shot)}\n{ANSWER} {_shown(prompts, shot)}" for shot in prompts.training]
+    end = REASONING if prompts.reasons else ANSWER
     for example in prompts.test:
-        parts = [instructions(prompts), *shots, f"{question(example)}\n{ANSWER}"]
+        parts = [instructions(prompts), *shots, f"{question(example)}\n{end}"]
         yield prompts.line("icl", example, {"prompt": "\n\n".join(parts)})
 
 
@@ -306,6 +307,11 @@ def instructions(prompts: PromptSet) -> str:
     """The description as people read it, and the form of an answer, which people see as a form."""
     kind = answer_kind(prompts.kind)
     form = kind.answer_form(prompts.max_spans, lettered=prompts.is_lettered)
+    if prompts.reasons:
+        form = (
+            f"Think step by step first. Then write “{ANSWER}” on a new line, and behind it your "
+            f"answer. For the answer itself: {form}"
+        )
     return "\n\n".join(filter(None, (prompts.description.strip(), form)))
 
 

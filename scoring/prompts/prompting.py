@@ -40,6 +40,8 @@ class PromptSet:
     # In the order given by the seed.
     training: tuple[PromptExample, ...]
     test: tuple[PromptExample, ...]
+    # Whether a model is told to think first, which people are not.
+    reasons: bool = False
 
     @cached_property
     def is_lettered(self) -> bool:

@@ -53,6 +53,8 @@ class Command(RefusingCommand):
         about("--completions", action="store_true", help=plain)
         ranked = "what a choice is: the option that it writes, or the likeliest one (default: text)"
         about("--answers", choices=WAYS, default=TEXT, help=ranked)
+        thinks = "it is told to think step by step first, and its last answer is read"
+        about("--reasoning", action="store_true", help=thinks)
         for name, what in NUMBERS.items():
             default = getattr(ModelSettings, name)
             about(f"--{name.replace('_', '-')}", type=type(default), default=default, help=what)

@@ -3,7 +3,7 @@ from time import process_time
 import pytest
 
 from annotation.kinds import AnswerKind, answer_kind, answer_kinds
-from annotation.kinds.replies import LONGEST_REPLY, read_label, read_pieces
+from annotation.kinds.replies import LONGEST_REPLY, last_answer, read_label, read_pieces
 
 LABELS = ["negative", "positive"]
 
@@ -199,3 +199,27 @@ def test_takes_an_option_that_reads_like_a_lead_in_for_what_it_is() -> None:
     options = ("answer A", "answer B")
     assert read_label("Answer B", options) == "answer B"
     assert read_label("So the answer is: answer B", options) == "answer B"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "positive",
+        "It sounds negative.\nBut it is not.\nAnswer: positive",
+        "At first the answer is negative. No: the answer is positive.",
+        "Answer: negative? It says “great”.\n**Answer:** positive",
+        "It may be negative.\npositive",
+        "<think>negative. Answer: negative</think>\nI think so.\nAnswer: positive.",
+        "Negative: \\boxed{negative}? Then again, \\boxed{positive}",
+        "Bad?\nAnswer: positive\n\nQuestion: And this?\nAnswer: negative",
+        "The text.\nQuestion: what is it? It is good.\nAnswer: positive",
+        "It says <answer>negative</answer>, or rather <answer>positive</answer>",
+    ],
+)
+def test_reads_the_last_answer_of_a_reply_that_thinks_first(reply: str) -> None:
+    assert read_label(last_answer(reply), LABELS) == "positive"
+
+
+def test_reads_pieces_behind_the_last_mark() -> None:
+    reply = 'Two names?\nAnswer: ["Anna"]\nNo, both.\nAnswer: ["Anna", "Boris"]'
+    assert read_pieces(last_answer(reply)) == ["Anna", "Boris"]

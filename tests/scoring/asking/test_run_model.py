@@ -253,6 +253,42 @@ def test_never_sends_the_gold_of_a_test_example() -> None:
     assert "CANARY" not in str(served.requests)
 
 
+@pytest.mark.parametrize("form", ["icl", "chat"])
+def test_has_a_model_think_first_and_reads_its_last_answer(form: str) -> None:
+    make.task(training=2, tests=2)
+    thought = "It could be bad.\nAnswer: bad? No.\nAnswer: good"
+    with endpoint(by_number(thought, "Who knows.\nAnswer: bad")) as served:
+        asked(served, shots=[2], reasoning=True, format=form)
+        asked(served, shots=[2], format=form)
+    told, plain = Run.objects.order_by("pk")
+    assert (told.system, plain.system) == ("toy, with reasoning", "toy")
+    assert answers(told) == {"test 0": ["good"], "test 1": ["bad"]}
+    assert thought in set(Reply.objects.values_list("text", flat=True))
+    first, *_, last = served.prompts
+    assert "Think step by step first." in first
+    assert "Think step by step" not in last
+    assert first.endswith("Reasoning:" if form == "icl" else "bad; good")
+    assert first.count("Answer: ") == (2 if form == "icl" else 0), "the shots have no reasons"
+    assert told.report["asked"]["reasoning"]
+    assert "reasoning" not in plain.report["asked"], "as runs before it were keyed"
+
+
+def test_keeps_what_a_model_thought_apart_from_its_answer() -> None:
+    make.task(training=0, tests=1)
+
+    def documents(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        message = {"role": "assistant", "content": "good", "reasoning_content": "Bad? No."}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        usage = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
+        reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+        return 200, {**reply, "choices": [choice], "usage": usage}
+
+    with endpoint(documents=documents) as served:
+        asked(served)
+    assert answers(Run.objects.get()) == {"test 0": ["good"]}
+    assert Reply.objects.get().text == "<think>Bad? No.</think>\ngood"
+
+
 def test_says_when_answers_were_cut_off() -> None:
     make.task(training=0, tests=2)
     with endpoint(by_number(Said("I think that", stop="length"), "good")) as served:
@@ -271,6 +307,8 @@ def test_says_when_answers_were_cut_off() -> None:
         ({"limit": 0}, "The limit must be at least 1"),
         ({"study": "other"}, "no study 'other'"),
         ({"task": ["other"]}, "no task “other”"),
+        ({"shots": [0], "format": "unifew", "reasoning": True}, "leave no room for reasoning"),
+        ({"answers": "likelihood", "reasoning": True}, "leave one of the two out"),
         ({"shots": [3], "format": "unifew"}, "shows each example by itself"),
     ],
 )
