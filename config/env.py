@@ -1,6 +1,7 @@
 """Typed values from the environment; a bad one stops the start with one sentence."""
 
 import os
+import re
 import secrets
 import tempfile
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -10,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
 SQLITE_WAIT_S = 20
+PRICED = re.compile(r"([^=]+)=([0-9]+(?:\.[0-9]+)?)/([0-9]+(?:\.[0-9]+)?)")
 POSTGRES = "write postgres://user:password@host:port/name"
 
 
@@ -59,6 +61,20 @@ def seconds(name: str) -> int | None:
 
 def words(name: str) -> list[str]:
     return [word for part in text(name, "").split(",") if (word := part.strip())]
+
+
+def prices(name: str) -> dict[str, tuple[float, float] | None]:
+    """By a word, the two prices behind its last “=”; None where there are none."""
+    known: dict[str, tuple[float, float] | None] = {}
+    for word in words(name):
+        found = PRICED.fullmatch(word)
+        if found is None and "=" in word:
+            raise EnvironmentRefused(
+                f"{name} holds {word!r}: write the prices of a million tokens read and written "
+                "behind it, such as openai/gpt-4o-mini=0.15/0.60, or none."
+            )
+        known[found[1] if found else word] = (float(found[2]), float(found[3])) if found else None
+    return known
 
 
 def folder(name: str, default: Path) -> Path:

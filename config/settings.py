@@ -301,8 +301,9 @@ else:
 CACHES = {"default": SHARED}
 
 # Models that researchers may ask from a page, with the keys of this environment: names as Inspect
-# has them (openai/…), or for an OpenAI-compatible endpoint its name for the model @ its address.
-MODELS = env.words("MODELS")
+# has them (openai/…), or for an OpenAI-compatible endpoint its name for the model @ its address;
+# behind each, after =, the USD for a million tokens read / written.
+MODELS = env.prices("MODELS")
 
 # How much may come from one address, and by one link, in so many minutes; 0 is no limit. A whole
 # laboratory may share an address.

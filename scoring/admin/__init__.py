@@ -70,6 +70,8 @@ def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) 
         is_installed=find_spec("inspect_ai") is not None,
         has_models=bool(tasks.offered_models()),
         sentences=sentences,
+        spent=tasks.spent_on(benchmark),
+        under_way=tasks.under_way_on(benchmark),
         prompts=[{"task": task, "text": as_text(line)} for task, line in first.items()],
     )
 

@@ -73,6 +73,8 @@ class ModelSettings:
     cache: bool = False
     # Of a million tokens read and written, in USD.
     prices: tuple[float, float] | None = None
+    # In USD, of one request.
+    budget: float | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "ModelSettings":
@@ -142,6 +144,11 @@ class ModelSettings:
         if self.reasoning and self.answers != ranking.TEXT:
             raise BadInput(
                 "A model that ranks options writes no reasoning: leave one of the two out."
+            )
+        if self.budget is not None and (self.prices is None or self.budget <= 0):
+            raise BadInput(
+                "A budget is more than 0 USD, and is kept by the prices of a million tokens: give "
+                "these, too."
             )
         if self.max_tokens < 1 or self.connections < 1 or self.retries < 0 or self.temperature < 0:
             raise BadInput(

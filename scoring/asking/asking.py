@@ -4,21 +4,21 @@ Whoever stops it loses nothing: what is under way is waited for, and the same re
 asks only what is missing.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
+from annotation.jobs.queue import write
 from annotation.models.errors import BadInput, Refusal
 from scoring.asking import asked_runs, ranking
-from scoring.models import Reply
+from scoring.models import Reply, Spending
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun
 
@@ -39,6 +39,10 @@ MOST_FAILURES = 10
 
 class NoAnswers(Refusal):
     """The model answers nothing."""
+
+
+class OverBudget(Refusal):
+    """What is left does not pay for another prompt."""
 
 
 @dataclass
@@ -64,7 +68,7 @@ class Tally:
         parts = [
             f"{self.done} of {self.total} answers",
             tokens if self.read or self.written else "",
-            "" if cost is None else f"{cost:.4f} USD so far",
+            "" if cost is None else f"{cost:.4f} USD so far{_of(settings.budget)}",
             self.trouble,
             f"{self.failures.total()} failed" if self.failures else "",
         ]
@@ -72,6 +76,10 @@ class Tally:
 
 
 Tell = Callable[[Tally, str], None]
+
+
+def _of(budget: float | None) -> str:
+    return "" if budget is None else f" of {budget:.2f}"
 
 
 def connect(settings: asked_runs.ModelSettings, way: str) -> "Client":
@@ -109,7 +117,10 @@ def ask_model(
         for way in ways:
             clients[way] = connect(settings, way)
             stack.callback(clients[way].close)
-        _Asking(settings, tell, clients, tally).run(prompts, owner, limit)
+        spending = Spending(
+            benchmark=prompts.subject.benchmark, author=owner, model=settings.model[:200]
+        )
+        _Asking(settings, tell, clients, tally, spending).run(prompts, owner, limit)
     return tally
 
 
@@ -120,11 +131,16 @@ class _Asking:
         tell: Tell,
         clients: "Mapping[str, Client]",
         tally: Tally,
+        spending: Spending,
     ) -> None:
         """`clients`: by the way that they are asked."""
+        self.spending = spending
         self.settings, self.tell, self.clients, self.tally = settings, tell, clients, tally
-        # What has been asked and not yet answered, by example; of one run at a time.
-        self.under_way: dict[Future[Reply], int] = {}
+        # What has been asked and not yet answered, by example, with what it may cost; of one run
+        # at a time.
+        self.under_way: dict[Future[Reply], tuple[int, float]] = {}
+        # By how much a prompt has cost more than was thought.
+        self.dearer = 1.0
         self.failed_in_a_row = 0
 
     def run(self, prompts: asked_runs.Prompts, owner: User | None, limit: int | None) -> None:
@@ -144,7 +160,7 @@ class _Asking:
 
     def _ask(self, asked: asked_runs.AskedRun) -> None:
         self.tell(self.tally, asked.in_words)
-        questions = iter(list(asked.missing.items()))
+        questions = deque(asked.missing.items())
         while self._fill(questions):
             done, _ = wait(self.under_way, timeout=TICK_S, return_when=FIRST_COMPLETED)
             self._take(asked, done)
@@ -158,19 +174,40 @@ class _Asking:
             self.tell(self.tally, asked.in_words)
         self.tally.trouble = ""
 
-    def _fill(self, questions: Iterator[tuple[int, asked_runs.Line]]) -> bool:
-        """Whether anything is under way."""
-        free = self.settings.connections - len(self.under_way)
-        for example, line in islice(questions, free):
-            self.under_way[self.client.ask(line)] = example
+    def _fill(self, questions: deque[tuple[int, asked_runs.Line]]) -> bool:
+        """Whether anything is under way. Raises OverBudget where there is no more to pay with."""
+        while questions and len(self.under_way) < self.settings.connections:
+            most = self.settings.cost(*tokens_of(questions[0][1], self.settings)) or 0.0
+            if not self._affords(most):
+                break
+            example, line = questions.popleft()
+            self.under_way[self.client.ask(line)] = example, most
+        if questions and not self.under_way:
+            so_far = self.tally.in_words(self.settings)
+            raise OverBudget(
+                f"The budget does not pay for another prompt: {so_far}. What "
+                "was answered is stored; the same with a budget of its own asks the rest."
+            )
         return bool(self.under_way)
+
+    def _affords(self, most: float) -> bool:
+        """Whether the budget holds even if what is under way costs all that it may. The first
+        answer is waited for, since its tokens are only guessed before."""
+        if self.settings.budget is None:
+            return True
+        spent = self.settings.cost(self.tally.read, self.tally.written) or 0.0
+        reserved = self.dearer * sum([most, *(cost for _, cost in self.under_way.values())])
+        is_known = self.tally.answered > 0 or not self.under_way
+        return is_known and spent + reserved <= self.settings.budget
 
     def _take(self, asked: asked_runs.AskedRun, done: Iterable["Future[Reply]"]) -> None:
         replies: dict[int, Reply] = {}
         for future in done:
-            example = self.under_way.pop(future)
+            example, most = self.under_way.pop(future)
             if not future.cancelled() and future.exception() is None:
-                replies[example] = future.result()
+                replies[example] = reply = future.result()
+                cost = self.settings.cost(reply.input_tokens or 0, reply.output_tokens or 0)
+                self.dearer = max(self.dearer, (cost or 0.0) / (most or 1.0))
                 continue
             error = None if future.cancelled() else future.exception()
             why = "stopped" if error is None else f"{type(error).__name__}: {error}"
@@ -184,6 +221,11 @@ class _Asking:
             self.tally.answered += 1
             self.tally.read += reply.input_tokens or 0
             self.tally.written += reply.output_tokens or 0
+        if replies:
+            read, written = self.tally.read, self.tally.written
+            self.spending.input_tokens, self.spending.output_tokens = read, written
+            self.spending.usd = self.settings.cost(read, written)
+            write(self.spending.save)
 
     def _end(self, asked: asked_runs.AskedRun) -> None:
         if asked.missing:
@@ -208,7 +250,7 @@ def estimate(
 ) -> tuple[list[str], dict[str, asked_runs.Line]]:
     """In sentences, and the first prompt of each task. Asks nobody and stores nothing."""
     settings.check()
-    runs, count, characters = 0, 0, list[int]()
+    runs, count, tokens = 0, 0, list[tuple[int, int]]()
     first: dict[str, asked_runs.Line] = {}
     for prompt_set, lines in prompts.sets(settings):
         asked = asked_runs.AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
@@ -216,21 +258,30 @@ def estimate(
         for line in lines[:1]:
             first.setdefault(line["task"], line)
         # Others were answered by an earlier request with the same prompts and settings.
-        characters += [len(as_text(line)) for line in asked.missing.values()]
-    tokens = round(sum(characters) / CHARACTERS_PER_TOKEN)
-    written = len(characters) * settings.max_tokens
+        tokens += [tokens_of(line, settings) for line in asked.missing.values()]
+    read, written = (sum(of_each) for of_each in zip((0, 0), *tokens, strict=True))
     cost = "The cost is not known: give the prices of a million tokens."
-    if (least := settings.cost(tokens, 0)) is not None:
-        most = settings.cost(tokens, written)
+    if (least := settings.cost(read, 0)) is not None:
+        most = settings.cost(read, written)
         cost = f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."
     said = f"{count} prompt{pluralize(count)} in {runs} run{pluralize(runs)}"
     sentences = [
-        f"{said}; {len(characters)} to be asked.",
-        f"About {tokens:,} tokens to read (at four characters a token), and at most {written:,} "
+        f"{said}; {len(tokens)} to be asked.",
+        f"About {read:,} tokens to read (at four characters a token), and at most {written:,} "
         "to write.",
         cost,
     ]
     return sentences, first
+
+
+def tokens_of(line: asked_runs.Line, settings: asked_runs.ModelSettings) -> tuple[int, int]:
+    """About how many are read, and how many are written at most; an option that is ranked is a
+    prompt of its own."""
+    read = round(len(as_text(line)) / CHARACTERS_PER_TOKEN)
+    if ranking.WRITTEN not in line:
+        return read, settings.max_tokens
+    times = 1 + len(line[ranking.WRITTEN])
+    return times * read, times
 
 
 def as_text(line: asked_runs.Line) -> str:

@@ -15,6 +15,7 @@ from django.conf import settings as installation
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F, QuerySet, Sum
 
 from annotation.access.rights import Right, Thing, may, studies
 from annotation.jobs import queue
@@ -22,6 +23,8 @@ from annotation.models import Benchmark, ItemSet, Job, Role, Study, StudyState, 
 from annotation.models.errors import Refusal
 from scoring.asking.asked_runs import FORMATS, ModelSettings, Prompts
 from scoring.asking.asking import Tally, ask_model
+from scoring.asking.ranking import CALIBRATED, NORMALIZED, SUM, TEXT, WAYS
+from scoring.models import Spending
 from scoring.prompts.formats import UNIFEW, templates_for
 from scoring.prompts.prompting import Subject
 
@@ -38,11 +41,23 @@ IN_WORDS = {
     "chat": "a conversation: the shots as turns",
     UNIFEW: "UniFew's questions, without shots; needs its templates",
 }
+AS_CHOSEN = {
+    TEXT: "by what the model writes",
+    SUM: "by the likelihood of each option",
+    NORMALIZED: "by likelihood, divided by the option's length",
+    CALIBRATED: "by likelihood, calibrated by prompts without content",
+}
 
 
-def offered_models() -> list[str]:
-    """Inspect's names, or name@address."""
-    return list(installation.MODELS)
+def offered_models() -> dict[str, tuple[float, float] | None]:
+    """Inspect's names, or name@address, with the prices of a million tokens."""
+    return dict(installation.MODELS)
+
+
+def _with_price(model: str, prices: tuple[float, float] | None) -> str:
+    if prices is None:
+        return f"{model}: its price is not known"
+    return f"{model}: {prices[0]:g} USD for a million tokens read, {prices[1]:g} written"
 
 
 class RunModelForm(forms.Form):
@@ -90,33 +105,41 @@ class RunModelForm(forms.Form):
         initial=ModelSettings.max_tokens,
         label="Longest answer, in tokens",
     )
-    price_read = forms.FloatField(
-        required=False,
-        min_value=0,
-        label="USD for a million tokens read",
-        help_text="With both prices the cost is counted.",
+    answers = forms.ChoiceField(
+        label="Choices",
+        initial=TEXT,
+        choices=[(way, AS_CHOSEN[way]) for way in WAYS],
+        help_text="Other kinds of task are asked by text. Not every model can be asked so.",
     )
-    price_written = forms.FloatField(
-        required=False, min_value=0, label="USD for a million tokens written"
+    reasoning = forms.BooleanField(
+        required=False,
+        label="Think step by step first",
+        help_text="People had no such order, and tables say so.",
+    )
+    budget = forms.FloatField(
+        required=False,
+        label="Budget in USD",
+        help_text="It asks no more than this pays for. Empty: no limit.",
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        offered = offered_models()
         sets = ItemSet.objects.filter(task__benchmark=benchmark, role=Role.TRAINING)
         sets = sets.exclude(shots=None).order_by()
         splits = sets.exclude(split=None)
         choices: dict[str, Iterable[Any]] = {
-            "model": offered_models(),
             "tasks": benchmark.tasks.order_by("slug").values_list("slug", flat=True),
             "shots": sorted({0, *sets.values_list("shots", flat=True).distinct()}),
             "splits": sorted(splits.values_list("split", flat=True).distinct()),
             "format": FORMATS,
+            "model": offered,
         }
+        called = IN_WORDS | {name: _with_price(name, price) for name, price in offered.items()}
         for name, values in choices.items():
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
-            called = IN_WORDS if name == "format" else {}
             field.choices = [(value, called.get(value, str(value))) for value in values]
         chooser = self.fields["study"]
         assert isinstance(chooser, forms.ModelChoiceField)
@@ -135,24 +158,22 @@ class RunModelForm(forms.Form):
             raise ValidationError("This is no file of templates: it is too large.")
         return file
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        prices = [cleaned.get("price_read"), cleaned.get("price_written")]
-        if prices.count(None) == 1:
-            raise ValidationError("Give both prices, or none.")
-        return cleaned
-
     def arguments(self) -> dict[str, Any]:
         """Of the job."""
-        others = ("study", "templates", "price_read", "price_written")
+        others = ("study", "templates")
         given = {name: value for name, value in self.cleaned_data.items() if name not in others}
-        study, _templates, *prices = (self.cleaned_data[name] for name in others)
-        return {
-            "benchmark": self.benchmark.pk,
-            "study": study.pk if study else None,
-            "prices": None if None in prices else prices,
-            **given,
-        }
+        study = self.cleaned_data["study"]
+        return {"benchmark": self.benchmark.pk, "study": study.pk if study else None, **given}
+
+
+def spent_on(benchmark: Benchmark) -> QuerySet[Spending, dict[str, Any]]:
+    """What each editor's requests took, by name."""
+    sums = {name: Sum(name) for name in ("usd", "input_tokens", "output_tokens")}
+    return benchmark.spending.values(who=F("author__username")).annotate(**sums).order_by("who")
+
+
+def under_way_on(benchmark: Benchmark) -> QuerySet[Job]:
+    return Job.objects.filter(kind=JOB, finished_at=None, arguments__benchmark=benchmark.pk)
 
 
 @transaction.atomic
@@ -168,11 +189,12 @@ def order_model(arguments: dict[str, Any], *, templates: Any, author: User) -> J
 
 def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     """Raises Refusal for a model that is not offered any more."""
-    offer = arguments["model"]
-    if offer not in offered_models():
+    offer, offered = arguments["model"], offered_models()
+    if offer not in offered:
         raise Refusal(f"The model {offer} is not offered here any more.")
     model, _at, address = offer.partition(AT)
-    return ModelSettings.of({**arguments, "model": model, "base_url": address})
+    named = {"model": model, "base_url": address, "prices": offered[offer]}
+    return ModelSettings.of({**arguments, **named})
 
 
 def prompts_of(

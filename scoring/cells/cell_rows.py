@@ -35,6 +35,7 @@ from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
 from scoring.models import ReportedScore, shots_label
+from scoring.models.run import shows_no_skill
 
 # Beside a single annotator there are no others.
 NOBODY = intervals.LeftOut(nan, nan, nan, flagged=False)
@@ -215,6 +216,8 @@ def _described(cell: Cell) -> Row:
         coverage=cell.coverage,
         parameters=cell.parameters,
         is_of_episodes=cell.is_of_episodes,
+        shows_no_skill=any(shows_no_skill(run.report) for run in cell.runs),
+        was_to_reason=any(run.was_to_reason for run in cell.runs),
     )
 
 

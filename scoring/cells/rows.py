@@ -80,6 +80,10 @@ class Row:
 
     parameters: str = ""
     source: str = ""
+    # Of a system: whether the answers of a run show no skill by themselves, and whether it was told
+    # to think first, which people are not.
+    shows_no_skill: bool = False
+    was_to_reason: bool = False
     # One person, not a cell.
     single: bool = False
     # Where a table has it: with the study's systems (""), or in one of the blocks below.

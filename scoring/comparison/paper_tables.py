@@ -36,12 +36,15 @@ from scoring.tables.table import SECTION, Cell, Column, Group, Line, Table, roun
 # Measured people, what most of them said, published people, simulated ones; systems follow.
 RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
 ANNOTATOR = "annotator"
-UNKNOWN, PARTIAL = "†", "§"
+UNKNOWN, PARTIAL, NO_SKILL, REASONED = "†", "§", "¶", "‡"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
 NOTES = {
     UNKNOWN: "Published without its reference policy: not tested against any other figure.",
     PARTIAL: "Not every item has an answer; the mean is over those that have.",
+    NO_SKILL: "Nine in ten answers of a run, or more, are one and the same, or half of them none "
+    "that could be given: its figure shows no skill.",
+    REASONED: "Told to think step by step before it answered; people had no such order.",
 }
 WHO = Column("who", "Who", is_number=False, is_name=True)
 
@@ -371,5 +374,7 @@ def marks_of(row: Row) -> str:
     marks = {
         UNKNOWN: row.references == References.UNKNOWN,
         PARTIAL: row.coverage is not None and row.mean is not None and row.coverage < 1,
+        NO_SKILL: row.shows_no_skill,
+        REASONED: row.was_to_reason,
     }
     return "".join(mark for mark, applies in marks.items() if applies)

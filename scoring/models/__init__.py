@@ -13,6 +13,7 @@ from scoring.models.run import (
     Reply,
     Run,
     RunState,
+    Spending,
     Standing,
     method_label,
     shots_label,

@@ -1,6 +1,7 @@
 """What systems did: stored runs with their predictions."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,6 +13,11 @@ from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_w
 from annotation.models import Benchmark, Example, ItemSet, Membership, Task
 from annotation.models.constraints import check, once
 
+# In the report of a complete run: the answer given most often, and how many answers nobody could
+# have given, or are empty where one is asked for.
+MOST_FREQUENT, OUTSIDE, EMPTY = "most_frequent", "outside", "empty"
+# From these shares on its answers show no skill, whatever they score; of fewer nothing can be said.
+ALIKE_FROM, UNREADABLE_FROM, FEWEST_ANSWERS = 0.9, 0.5, 10
 # Numbers of training examples as files and tables write them.
 FULLY_SUPERVISED = "all"
 # Episodes differ in their number of training examples: their figure is over all that have any.
@@ -31,6 +37,15 @@ def shots_order(shots: int | str | None) -> tuple[float, str]:
     """By number; episodes that have training examples after none, fully supervised last."""
     words = {FEW: 0.5, FULLY_SUPERVISED: float("inf")}
     return words[str(shots)] if shots in words else float(shots or 0), str(shots)
+
+
+def shows_no_skill(report: Mapping[str, Any]) -> bool:
+    """Whether nearly all of a run's answers are one and the same, or half of them none at all."""
+    total = report.get("matched", 0)
+    alike = (report.get(MOST_FREQUENT) or {}).get("count", 0)
+    unreadable = report.get(OUTSIDE, 0) + report.get(EMPTY, 0)
+    is_either = alike >= ALIKE_FROM * total or unreadable >= UNREADABLE_FROM * total
+    return total >= FEWEST_ANSWERS and is_either
 
 
 class Method(models.TextChoices):
@@ -237,6 +252,10 @@ class Run(models.Model):
         total = matched + self.report.get("missing", 0)
         return matched / total if total else None
 
+    @property
+    def was_to_reason(self) -> bool:
+        return bool(self.report.get("asked", {}).get("reasoning"))
+
 
 class Prediction(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="predictions")
@@ -267,6 +286,25 @@ class FinishedRun(models.Model):
 
     def __str__(self) -> str:
         return f"run of {self.owner_id} on {self.items_key}, {self.finished_at}"
+
+
+class Spending(models.Model):
+    """What one request to a model took, whatever becomes of its runs."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="spending")
+    # Of a command without an owner: nobody.
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    model = models.CharField(max_length=200)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    # Empty where the prices are not known.
+    usd = models.FloatField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.created_at}"
 
 
 class Reply(models.Model):

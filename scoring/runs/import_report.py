@@ -12,13 +12,11 @@ from annotation.models import Task
 from annotation.models.errors import BadInput
 from scoring.cells.vectors import MALFORMED
 from scoring.models import Prediction, Run
+from scoring.models.run import EMPTY, MOST_FREQUENT, OUTSIDE, shows_no_skill
 
 MOST_SHOWN = 20
-# How many break the form otherwise, the first of them, and the answer given most often.
-OUTSIDE = "outside"
-EMPTY = "empty"
+# The first that break the form.
 EXAMPLES = "form_examples"
-MOST_FREQUENT = "most_frequent"
 
 MOST_EXAMPLES = 10
 LONGEST_EXAMPLE = 300
@@ -116,6 +114,8 @@ def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str
     if most and most["count"] > 1:
         answer = ", ".join(f"“{piece}”" for piece in most["answer"]) or "none"
         lines.append(f"{most['count']} of {total} answers are one and the same: {answer}")
+    if shows_no_skill(report):
+        lines.append("So its figure shows no skill, however high it is: tables mark it with ¶")
     return lines
 
 

@@ -20,9 +20,10 @@ from annotation.kinds import answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
+from scoring.models.run import EMPTY, OUTSIDE
 from scoring.runs import storing
 from scoring.runs.formats import records
-from scoring.runs.import_report import EMPTY, OUTSIDE, Counts, form_in_words
+from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.scores import keep_scores
 

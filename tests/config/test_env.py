@@ -200,3 +200,19 @@ def test_refuses_a_database_that_it_can_not_use(
 def test_keeps_a_password_out_of_its_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     for url in ("mysql://a:hush@h/d", "postgres://a:hush@h", "postgres://a:hush@h:port/d"):
         assert "hush" not in refusal_of_database(monkeypatch, url)
+
+
+def test_reads_names_with_prices_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELS", "openai/a=0.15/0.60, toy@http://127.0.0.1:1/v1, b=0/0")
+    assert env.prices("MODELS") == {
+        "openai/a": (0.15, 0.6),
+        "toy@http://127.0.0.1:1/v1": None,
+        "b": (0, 0),
+    }
+
+
+@pytest.mark.parametrize("price", ["1", "a/b", "1/2/3", "", "-1/2", "nan/1", "inf/1"])
+def test_refuses_what_is_no_pair_of_prices(monkeypatch: pytest.MonkeyPatch, price: str) -> None:
+    monkeypatch.setenv("MODELS", f"openai/a={price}")
+    with pytest.raises(env.EnvironmentRefused, match="write the prices of a million tokens"):
+        env.prices("MODELS")

@@ -61,6 +61,7 @@ class Command(RefusingCommand):
         about("--cache", action="store_true", help="use Inspect's cache of answers")
         prices = "USD for a million tokens of each"
         about("--prices", type=float, nargs=2, metavar=("READ", "WRITTEN"), help=prices)
+        about("--budget", type=float, metavar="USD", help="ask no more once it would cost more")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

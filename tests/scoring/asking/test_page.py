@@ -14,6 +14,7 @@ from scoring.asking.asking import Tally, Tell, ask_model
 from scoring.models import Reply, Run, RunState
 from tests import make
 from tests.scoring.asking.endpoint import Endpoint, Said, endpoint
+from tests.scoring.asking.ranking_model import RankingModel
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +23,7 @@ FIELDS = {
     "model": MODEL,
     "shots": ["0"],
     "format": "icl",
+    "answers": "text",
     "temperature": "0",
     "seed": "3",
     "max_tokens": "20",
@@ -30,12 +32,13 @@ FIELDS = {
 
 @pytest.fixture(autouse=True)
 def offered(settings: Any) -> None:
-    settings.MODELS = [MODEL]
+    settings.MODELS = {MODEL: (1.0, 2.0)}
 
 
 def offer(settings: Any, served: Endpoint) -> str:
-    settings.MODELS = [f"toy@{served.url}"]
-    return settings.MODELS[0]
+    model = f"toy@{served.url}"
+    settings.MODELS = {model: (1.0, 2.0)}
+    return model
 
 
 def sent(client: Client, benchmark: Benchmark, button: str = "run", **fields: Any) -> Any:
@@ -54,9 +57,7 @@ def test_runs_a_model_as_a_job(settings: Any) -> None:
     benchmark = make.task(training=3, tests=4).benchmark
     client = signed_in(benchmark)
     with endpoint(lambda *_: Said("good")) as served:
-        response = sent(
-            client, benchmark, model=offer(settings, served), price_read="1", price_written="2"
-        )
+        response = sent(client, benchmark, model=offer(settings, served))
         job = Job.objects.get()
         assert response["Location"] == reverse("admin:annotation_job_change", args=[job.pk])
         queue.run_job(job.pk)
@@ -74,9 +75,7 @@ def test_runs_a_model_as_a_job(settings: Any) -> None:
 def test_shows_prompts_and_cost_before_anything_is_asked() -> None:
     task = make.task(training=3, tests=4)
     client = signed_in(task.benchmark)
-    page = sent(
-        client, task.benchmark, "show", shots=["0", "3"], price_read="1", price_written="2"
-    ).content.decode()
+    page = sent(client, task.benchmark, "show", shots=["0", "3"]).content.decode()
     assert "8 prompts in 2 runs; 8 to be asked." in page
     assert "USD to read" in page
     assert task.description in page
@@ -111,6 +110,53 @@ def test_stops_and_takes_up_again(settings: Any, monkeypatch: pytest.MonkeyPatch
     assert Job.objects.latest("pk").state == JobState.DONE
     assert len(served.requests) == 30, "nothing twice"
     assert Run.objects.get().coverage == 1
+
+
+def test_stops_at_the_budget_and_shows_what_was_spent(settings: Any) -> None:
+    """A prompt costs 0.00011 USD, but may cost more: 20 tokens written, and an estimate of those
+    that are read."""
+    benchmark = make.task(training=0, tests=30).benchmark
+    client = signed_in(benchmark)
+    with endpoint(lambda *_: Said("good")) as served:
+        model = offer(settings, served)
+        sent(client, benchmark, model=model, budget="0.001")
+        address = reverse("admin:scoring_run_ask", args=[benchmark.pk])
+        before = client.get(address).content.decode()
+        assert "1 USD for a million tokens read, 2 written" in before
+        assert "0 of 0" in before, "it is under way"
+        queue.run_job(Job.objects.get().pk)
+    job, run = Job.objects.get(), Run.objects.get()
+    assert (job.state, run.state) == (JobState.FAILED, RunState.UPLOADING)
+    assert "does not pay for another prompt" in job.message
+    assert "USD so far of 0.00" in job.message
+    answered = Reply.objects.count()
+    assert 0 < answered < 10
+    spent = benchmark.spending.get()
+    assert (spent.author, spent.usd) == (job.author, pytest.approx(0.00011 * answered))
+    assert spent.usd <= 0.001
+    page = client.get(address).content.decode()
+    assert "Spent so far" in page
+    assert f"{spent.usd:.4f}" in page
+    assert job.author.username in page
+    assert "Under way" not in page
+
+
+def test_ranks_options_from_the_page(settings: Any) -> None:
+    benchmark = make.task(training=0, tests=2).benchmark
+    client = signed_in(benchmark)
+    with endpoint(documents=RankingModel().echoing) as served:
+        sent(client, benchmark, model=offer(settings, served), answers="likelihood")
+        queue.run_job(Job.objects.get().pk)
+    assert Job.objects.get().state == JobState.DONE, Job.objects.get().message
+    assert Run.objects.get().system == "toy, by likelihood"
+
+
+def test_has_no_budget_for_a_model_without_a_price(settings: Any) -> None:
+    benchmark = make.task(training=0, tests=2).benchmark
+    settings.MODELS = {MODEL: None}
+    page = sent(signed_in(benchmark), benchmark, budget="1").content.decode()
+    assert "its price is not known" in page
+    assert "give these, too" in page
 
 
 def test_orders_the_same_only_once_at_a_time() -> None:
@@ -150,7 +196,8 @@ def test_asks_by_the_study_and_the_templates_that_are_chosen(settings: Any) -> N
     ("fields", "sentence"),
     [
         ({"tasks": []}, "This field is required"),
-        ({"price_read": "1"}, "Give both prices, or none."),
+        ({"budget": "0"}, "A budget is more than 0 USD"),
+        ({"answers": "likelihood", "format": "chat"}, "ranked after a plain text"),
         ({"episodes": "one"}, "Write numbers of episodes"),
         ({"model": "openai/other"}, "Select a valid choice"),
         ({"format": "unifew"}, "UniFew&#x27;s wording for the task"),
@@ -184,14 +231,14 @@ def test_runs_nothing_for_somebody_who_has_lost_the_role(settings: Any) -> None:
 def test_asks_no_model_that_is_no_longer_offered(settings: Any) -> None:
     benchmark = make.task(training=0).benchmark
     sent(signed_in(benchmark), benchmark)
-    settings.MODELS = []
+    settings.MODELS = {}
     queue.run_job(Job.objects.get().pk)
     assert "is not offered here any more" in Job.objects.get().message
 
 
 def test_says_who_must_do_what_where_no_model_is_offered(settings: Any) -> None:
     benchmark = make.task(training=0).benchmark
-    settings.MODELS = []
+    settings.MODELS = {}
     address = reverse("admin:scoring_run_ask", args=[benchmark.pk])
     page = signed_in(benchmark).get(address).content.decode()
     assert "environment variable MODELS" in page

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Benchmark, Gold, Kind, Task
 from scoring.management.commands import run_model
-from scoring.models import Prediction, Reply, Run, RunState
+from scoring.models import Prediction, Reply, Run, RunState, Spending
 from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.scoring.asking.endpoint import VERSION, Endpoint, Said, endpoint
@@ -289,6 +289,24 @@ def test_keeps_what_a_model_thought_apart_from_its_answer() -> None:
     assert Reply.objects.get().text == "<think>Bad? No.</think>\ngood"
 
 
+def test_stops_at_the_budget_and_asks_the_rest_with_another() -> None:
+    make.task(training=0, tests=12)
+    prices = {"prices": [10, 10], "max_tokens": 10}
+    with endpoint(lambda *_: Said("good")) as served:
+        with pytest.raises(CommandError, match="does not pay for another prompt") as refused:
+            asked(served, budget=0.004, **prices)
+        assert "of 12 answers; " in str(refused.value)
+        stored = Reply.objects.count()
+        assert 0 < stored < 4, "each costs 0.00105 USD"
+        assert Run.objects.get().state == RunState.UPLOADING
+        asked(served, budget=1, **prices)
+    assert Run.objects.get().coverage == 1
+    assert list(served.prompts.values()) == [1] * 12
+    assert sorted(Spending.objects.values_list("input_tokens", flat=True)) == sorted(
+        [100 * stored, 100 * (12 - stored)]
+    )
+
+
 def test_says_when_answers_were_cut_off() -> None:
     make.task(training=0, tests=2)
     with endpoint(by_number(Said("I think that", stop="length"), "good")) as served:
@@ -304,6 +322,8 @@ def test_says_when_answers_were_cut_off() -> None:
         ({"base_url": "127.0.0.1:8080"}, "is not an address such as"),
         ({"base_url": "http://me:secret@host/v1"}, "it may hold no key"),
         ({"max_tokens": 0}, "must be at least 1"),
+        ({"budget": 1.0}, "is kept by the prices"),
+        ({"budget": 0.0, "prices": [1, 1]}, "A budget is more than 0 USD"),
         ({"limit": 0}, "The limit must be at least 1"),
         ({"study": "other"}, "no study 'other'"),
         ({"task": ["other"]}, "no task “other”"),
