@@ -166,7 +166,7 @@ class RunModelForm(forms.Form):
         return {"benchmark": self.benchmark.pk, "study": study.pk if study else None, **given}
 
 
-def spent_on(benchmark: Benchmark) -> QuerySet[Spending, dict[str, Any]]:
+def spent_on(benchmark: Benchmark) -> QuerySet[Spending, Any]:
     """What each editor's requests took, by name."""
     sums = {name: Sum(name) for name in ("usd", "input_tokens", "output_tokens")}
     return benchmark.spending.values(who=F("author__username")).annotate(**sums).order_by("who")

@@ -41,9 +41,9 @@ def shots_order(shots: int | str | None) -> tuple[float, str]:
 
 def shows_no_skill(report: Mapping[str, Any]) -> bool:
     """Whether nearly all of a run's answers are one and the same, or half of them none at all."""
-    total = report.get("matched", 0)
-    alike = (report.get(MOST_FREQUENT) or {}).get("count", 0)
-    unreadable = report.get(OUTSIDE, 0) + report.get(EMPTY, 0)
+    total: int = report.get("matched", 0)
+    alike: int = (report.get(MOST_FREQUENT) or {}).get("count", 0)
+    unreadable: int = report.get(OUTSIDE, 0) + report.get(EMPTY, 0)
     is_either = alike >= ALIKE_FROM * total or unreadable >= UNREADABLE_FROM * total
     return total >= FEWEST_ANSWERS and is_either
 

@@ -291,7 +291,7 @@ def test_keeps_what_a_model_thought_apart_from_its_answer() -> None:
 
 def test_stops_at_the_budget_and_asks_the_rest_with_another() -> None:
     make.task(training=0, tests=12)
-    prices = {"prices": [10, 10], "max_tokens": 10}
+    prices: dict[str, Any] = {"prices": [10, 10], "max_tokens": 10}
     with endpoint(lambda *_: Said("good")) as served:
         with pytest.raises(CommandError, match="does not pay for another prompt") as refused:
             asked(served, budget=0.004, **prices)

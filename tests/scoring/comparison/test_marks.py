@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.models import Batch
 from scoring.models import Leaderboard, Run
-from scoring.runs.importing import form_in_words
+from scoring.runs.import_report import form_in_words
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db

@@ -207,7 +207,7 @@ OPENED = {
     *("kind", "study", "system", "method", "task", "shots", "split", "references", "gold_version"),
     *("normalisation", "coverage", "parameters", "source", "single", "n", "m", "splits"),
     *("shot_sets", "median_item_s", "released", "is_of_episodes", "pool", "group", "matched"),
-    *("block", "after_checks"),
+    *("block", "after_checks", "shows_no_skill", "was_to_reason"),
 }
 # And what else of a row, rounded; of people only once their study is closed.
 OF_CELLS = {
