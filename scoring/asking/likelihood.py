@@ -5,6 +5,7 @@ those that follow as many as the prompt has by itself, as in lm-evaluation-harne
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,14 +102,19 @@ class Endpoint:
         self.way = f"openai {openai.__version__}, completions with log-probabilities, {named}"
 
     def told(self, prompt: str, texts: Sequence[str]) -> Told:
-        asked = _Asked(self._client, self._settings)
-        return asked.told(self._of(asked, prompt, texts))
+        heard: list[Any] = []
+        sums = self._of(heard, prompt, texts)
+        read, written = (
+            sum(reply["usage"][name] for reply in heard)
+            for name in ("prompt_tokens", "completion_tokens")
+        )
+        return Told(sums, read, written, heard[-1]["model"])
 
     def _way(self) -> Callable[..., list[float]]:
         why = "it sends none"
         for way in (self._echoed, self._forced):
             try:
-                way(_Asked(self._client, self._settings), PROBE, [" blue"])
+                way([], PROBE, [" blue"])
             except openai.APIConnectionError as error:
                 raise BadInput(
                     f"Nothing answers at {self._settings.base_url}: start the server, or mend the "
@@ -124,30 +130,44 @@ class Endpoint:
             f"for answers by text. It said: {why}"
         )
 
-    def _echoed(self, asked: "_Asked", prompt: str, texts: Sequence[str]) -> list[float]:
-        before = asked.completion(prompt)["usage"]["prompt_tokens"]
+    def _echoed(self, heard: list[Any], prompt: str, texts: Sequence[str]) -> list[float]:
+        before = self._completion(heard, prompt)["usage"]["prompt_tokens"]
         sums = []
         for text in texts:
-            reply = asked.completion(prompt + text, echo=True)
+            reply = self._completion(heard, prompt + text, echo=True)
             known = (reply["choices"][0].get("logprobs") or {}).get("token_logprobs") or []
             # What it wrote itself comes behind the prompt.
             sums.append(sum_of(known[before : reply["usage"]["prompt_tokens"]], text))
         return sums
 
-    def _forced(self, asked: "_Asked", prompt: str, texts: Sequence[str]) -> list[float]:
+    def _forced(self, heard: list[Any], prompt: str, texts: Sequence[str]) -> list[float]:
         context = self._tokens(prompt)
-        known: dict[tuple[int, ...], float] = {}
 
+        @cache  # options may begin alike
         def of_last(tokens: tuple[int, ...]) -> float:
-            if tokens not in known:  # options may begin alike
-                known[tokens] = asked.next_token([*context, *tokens[:-1]], tokens[-1])
-            return known[tokens]
+            """Its log-probability before it was forced."""
+            before, forced = [*context, *tokens[:-1]], {str(tokens[-1]): FORCED}
+            reply = self._completion(heard, before, logit_bias=forced)
+            said = (reply["choices"][0].get("logprobs") or {}).get("content") or [{}]
+            if said[0].get("id") != tokens[-1] or "logprob" not in said[0]:
+                raise Refusal("The endpoint does not say how likely a forced token was.")
+            return float(said[0]["logprob"])
 
         sums = []
         for text in texts:
             own = tuple(self._tokens(prompt + text)[len(context) :])
             sums.append(sum_of([of_last(own[: n + 1]) for n in range(len(own))], text))
         return sums
+
+    def _completion(self, heard: list[Any], prompt: str | list[int], **more: Any) -> Any:
+        asked = {"model": self._settings.model, "prompt": prompt, "seed": self._settings.seed}
+        body = {**asked, "max_tokens": 1, "temperature": 0, "logprobs": 1, **more}
+        reply: Any = self._client.post("/completions", body=body, cast_to=object)
+        is_whole = isinstance(reply, dict) and {"usage", "model"} <= reply.keys()
+        if not is_whole or not reply.get("choices"):
+            raise Refusal("The endpoint's reply is no completion with its usage.")
+        heard.append(reply)
+        return reply
 
     def _tokens(self, text: str) -> list[int]:
         body = {"content": text, "add_special": True}
@@ -157,47 +177,6 @@ class Endpoint:
     def _heard(self, response: Any) -> None:
         code = response.status_code
         self.trouble = f"status {code}: asked again after a pause" if response.is_error else ""
-
-
-class _Asked:
-    """The requests about one prompt, and the tokens that they took."""
-
-    def __init__(self, client: openai.OpenAI, settings: ModelSettings) -> None:
-        self._client, self._settings = client, settings
-        self._read = self._written = 0
-        self._version = ""
-
-    def told(self, log_probabilities: list[float]) -> Told:
-        return Told(log_probabilities, self._read, self._written, self._version)
-
-    def completion(self, prompt: str | list[int], **more: Any) -> dict[str, Any]:
-        settings = self._settings
-        body = {
-            "model": settings.model,
-            "prompt": prompt,
-            "max_tokens": 1,
-            "temperature": 0,
-            "seed": settings.seed,
-            "logprobs": 1,
-            **more,
-        }
-        reply: Any = self._client.post("/completions", body=body, cast_to=object)
-        try:
-            self._read += reply["usage"]["prompt_tokens"]
-            self._written += reply["usage"]["completion_tokens"]
-            self._version = reply["model"]
-            reply["choices"][0]["text"]
-        except (LookupError, TypeError) as error:
-            raise Refusal("The endpoint's reply is no completion with its usage.") from error
-        return dict(reply)
-
-    def next_token(self, prompt: list[int], token: int) -> float:
-        """Its log-probability before it was forced."""
-        reply = self.completion(prompt, logit_bias={str(token): FORCED})
-        said = (reply["choices"][0].get("logprobs") or {}).get("content") or [{}]
-        if said[0].get("id") != token or "logprob" not in said[0]:
-            raise Refusal("The endpoint does not say how likely a forced token was.")
-        return float(said[0]["logprob"])
 
 
 def sum_of(of_tokens: Sequence[float | None], text: str) -> float:
