@@ -6,6 +6,7 @@ models in the environment.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,6 +35,8 @@ AT = "@"
 # Both: who stores runs, and who may read the texts that a model is shown.
 NEEDED = (Right.SET_UP, Right.GOLD)
 EVERY_S = 1.0
+# Pays for nothing.
+LEAST_BUDGET = 1e-9
 LARGEST_TEMPLATES = 1_000_000
 TICKS = forms.CheckboxSelectMultiple
 IN_WORDS = {
@@ -212,6 +215,13 @@ def prompts_of(
         return Prompts(subject, form, templates_for(form, path))
 
 
+def _left(settings: ModelSettings, benchmark: Benchmark, job: Job) -> float:
+    """Of a budget, where a worker was killed and another takes the job up again."""
+    since = benchmark.spending.filter(author=job.author, created_at__gte=job.created_at)
+    spent = since.filter(model=settings.model).aggregate(usd=Sum("usd"))["usd"]
+    return max((settings.budget or 0.0) - (spent or 0.0), LEAST_BUDGET)
+
+
 @queue.runs(JOB)
 def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: as the form of the page writes them; the upload is the file of templates."""
@@ -226,6 +236,8 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     if author is None or not all(may(author, thing, right) for thing in things for right in NEEDED):
         raise Refusal("Whoever ordered this may no longer run models on this benchmark.")
     settings = settings_of(arguments)
+    if settings.budget is not None:
+        settings = replace(settings, budget=_left(settings, benchmark, job))
     templates = bytes(job.upload.data) if job.upload else None
     prompts = prompts_of(arguments, benchmark, study, templates)
     latest = Tally(0)

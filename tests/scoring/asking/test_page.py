@@ -141,6 +141,18 @@ def test_stops_at_the_budget_and_shows_what_was_spent(settings: Any) -> None:
     assert "Under way" not in page
 
 
+def test_takes_a_job_up_again_with_what_is_left_of_its_budget(settings: Any) -> None:
+    benchmark = make.task(training=0, tests=3).benchmark
+    with endpoint(lambda *_: Said("good")) as served:
+        sent(signed_in(benchmark), benchmark, model=offer(settings, served), budget="1")
+        job = Job.objects.get()
+        benchmark.spending.create(author=job.author, model="toy", usd=0.99999)
+        queue.run_job(job.pk)
+        assert not served.requests
+    job.refresh_from_db()
+    assert "does not pay for another prompt" in job.message
+
+
 def test_ranks_options_from_the_page(settings: Any) -> None:
     benchmark = make.task(training=0, tests=2).benchmark
     client = signed_in(benchmark)
