@@ -24,7 +24,7 @@ def test_loads_a_running_study_once(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     study = Study.objects.get(slug="demonstration")
     assert study.is_open
-    assert Batch.objects.filter(study=study).count() == 24
+    assert Batch.objects.filter(study=study).count() == 6 * (1 + 3 * 5)
     assert Assignment.objects.simulated().completed().count() == 120
     assert not Assignment.objects.of_people().exists()
     assert Place.objects.filter(simulated=False, holder__isnull=True).count() == 120
