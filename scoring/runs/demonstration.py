@@ -1,10 +1,9 @@
 """The demonstration's systems, with runs of all five splits beside the people.
 
-One is a rule (tests/scoring/runs/word_overlap.py); the other a model, tuned and asked when the
-demonstration was made. Their files have first a line with what is the same for all (`system`,
-`method`, `parameters`, and of the model `made`, the day, `format`, `seed` and all of `tuning`), and
-then one for each shot set (`task`, `shots`, `split`, the `answers` by the examples' own ids, and of
-the model its `shown` examples, what is `tuned` and its `notes`).
+One is a rule (tests/scoring/runs/word_overlap.py); the others are models, asked when the
+demonstration was made (tools/demonstration_runs.py). A file has first a line with what is the same
+for all runs, and then one for each: `task`, `shots`, `split`, `answers` by the examples' own ids.
+Of a model, it also has the `notes` and the `report` of its runs.
 """
 
 import json
@@ -13,7 +12,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.models import Benchmark, Task
+from annotation.models import Benchmark
 from annotation.simulation.demonstration import RUNS
 from scoring.models import Run
 from scoring.runs import storing
@@ -21,13 +20,12 @@ from scoring.runs.formats.records import RunFields
 from scoring.runs.joining import ItemFinder
 
 FORMAT = "demonstration"
-# Of the answers of the model.
-NOTE = "tuned and asked by finetune_model on {}, and stored with the demonstration"
 
 
 def load_demonstration_runs(benchmark: Benchmark) -> int:
     """How many runs were added; tasks that the benchmark lacks are passed over."""
     tasks = {task.slug: task for task in benchmark.tasks.all()}
+    items = {slug: ItemFinder(storing.find_test_set(task, None)) for slug, task in tasks.items()}
     added = 0
     for path in RUNS:
         common, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -35,25 +33,21 @@ def load_demonstration_runs(benchmark: Benchmark) -> int:
         done = set(runs.values_list("task__slug", "shots", "split"))
         for line in lines:
             if line["task"] in tasks and (line["task"], line["shots"], line["split"]) not in done:
-                added += _store(tasks[line["task"]], common, line)
+                added += _store(items[line["task"]], common, line)
     return added
 
 
 @transaction.atomic
-def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
-    items = ItemFinder(storing.find_test_set(task, None))
+def _store(items: ItemFinder, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
     said = {name: common[name] for name in ("system", "method", "parameters")}
     fields = RunFields(**said, shots=line["shots"], split=line["split"])
     run = storing.open_run(test_set=items.item_set, fields=fields, source_format=FORMAT)
     answered = line["answers"].items()
     answers = {items.find(key): storing.storable_answer(tuple(own)) for key, own in answered}
     storing.add_predictions(run, answers)
-    report: dict[str, Any] = {}
-    if "tuning" in common:  # of the rule there is nothing to say
-        report["notes"] = [NOTE.format(common["made"]), *line["notes"]]
-        report["prompts"] = {name: common[name] for name in ("format", "seed")}
-        report["prompts"]["shown"] = line["shown"]
-        report |= {"tuning": common["tuning"], "tuned": line["tuned"]}
+    report = {**common.get("report", {}), **line.get("report", {})}
+    if "notes" in common:  # of the rule there is nothing to say
+        report["notes"] = [*common["notes"], *line["notes"]]
     try:
         storing.finish_run(run, report=report)
     except storing.StoredAlready:

@@ -7,13 +7,6 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def small_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model") / "small-t5"
-    import_module("tests.small_models").make_text_to_text(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model") / "learner"
     import_module("tests.small_models").make_learner(folder)

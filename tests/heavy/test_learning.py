@@ -21,7 +21,7 @@ from annotation.simulation.demonstration import BENCHMARK
 from scoring.cells.cell_rows import bounds
 from scoring.models import Run
 from scoring.runs.scores import scores_of_run
-from tests.heavy.small_t5 import finetune, import_demo, rows
+from tests.heavy.commands import finetune, import_demo, rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.models, pytest.mark.long]
 

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from annotation.models import Benchmark
 from scoring.models import Run
 from scoring.tuning.settings import OPTIMIZERS
+from tests.heavy.commands import finetune, import_demo
 from tests.scoring.runs.runs_from import answers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.models]
 
-DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 PATTERNS = {
     "reviews": {
         "pattern": "{text} It was {mask}.",
@@ -35,17 +33,6 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model") / "small-bert"
     models.make_encoder(folder)
     return folder
-
-
-def finetune(*arguments: object) -> str:
-    out = StringIO()
-    call_command("finetune_model", *map(str, arguments), stdout=out, stderr=StringIO())
-    return out.getvalue()
-
-
-def import_demo(folder: Path = DEMO, name: str = "demo") -> Benchmark:
-    call_command("import_benchmark", folder, name=name, stdout=StringIO(), stderr=StringIO())
-    return Benchmark.objects.get(name=name)
 
 
 def test_has_every_optimizer_that_is_offered() -> None:
@@ -184,9 +171,7 @@ class TestTexts:
     @pytest.fixture(scope="class")
     def untrained(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = tmp_path_factory.mktemp("model") / "untrained"
-        import_module("tests.small_models").make_text_to_text(
-            folder, copying=0, finding=0, telling_apart=0
-        )
+        import_module("tests.small_models").make_text_to_text(folder)
         return folder
 
     def test_asks_unifew_in_its_own_wording_and_with_its_settings(

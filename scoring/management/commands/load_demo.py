@@ -15,7 +15,7 @@ from scoring.runs.demonstration import load_demonstration_runs
 class Command(RefusingCommand):
     help = (
         "Loads the demonstration once: the benchmark “demo”, the study “demonstration”, "
-        "its simulated annotators and the runs of a small system; prints where to go. "
+        "its simulated annotators and the runs of its systems; prints where to go. "
         "Touches nothing else."
     )
 

@@ -1,14 +1,16 @@
-"""The demonstration: filled by simulated annotators, a rule, and a small model's real answers."""
+"""The demonstration: filled by simulated annotators, a rule, and real models' answers."""
 
 import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
-from annotation.simulation.demonstration import BENCHMARK, RULED, TUNED
+from annotation.simulation.demonstration import BENCHMARK, RUNS
 from annotation.studies.drafting import cut_test_set
 from scoring.models import Prediction, Run
 from scoring.runs.demonstration import load_demonstration_runs
@@ -16,6 +18,7 @@ from tests.scoring.runs.runs_from import answers
 from tests.scoring.runs.word_overlap import WordOverlap
 
 NAME = "Word overlap"
+RULED, *MODELS = RUNS
 pytestmark = pytest.mark.django_db
 
 
@@ -67,25 +70,28 @@ def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part(benchmark: Benchm
     assert set(Run.objects.values_list("test_set__name", flat=True)) == {"test"}
 
 
-def test_stores_what_a_model_answered(benchmark: Benchmark) -> None:
+@pytest.mark.parametrize("path", MODELS, ids=[path.stem for path in MODELS])
+def test_stores_what_a_model_answered(path: Path, benchmark: Benchmark) -> None:
     """All splits of each number of shots, whole, and with how it was made."""
-    common, *lines = map(json.loads, TUNED.read_text(encoding="utf-8").splitlines())
+    common, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     load_demonstration_runs(benchmark)
     runs = Run.objects.complete().filter(system=common["system"])
     places = Counter((run.task.slug, run.shots, run.split) for run in runs)
     assert places == Counter((line["task"], line["shots"], line["split"]) for line in lines)
     cells = Counter((task, shots) for task, shots, _ in places)
-    assert set(cells.values()) == {5}
-    assert {task for task, _ in cells} == set(benchmark.tasks.values_list("slug", flat=True))
+    assert all(count == (5 if shots else 1) for (_, shots), count in cells.items())
     assert {(run.method, run.parameters, run.coverage) for run in runs} == {
-        ("FT", common["parameters"], 1)
+        (common["method"], common["parameters"], 1)
     }
     line = lines[0]
     run = runs.get(task__slug=line["task"], shots=line["shots"], split=line["split"])
     given = {key: set(pieces) for key, pieces in answers(run).items()}
     assert given == {key: set(pieces) for key, pieces in line["answers"].items()}
     report = run.report
-    assert report["notes"][0].startswith(f"tuned and asked by finetune_model on {common['made']}")
-    assert report["tuning"]["settings"]["learning_rate"] > 0
-    assert report["tuned"]["steps"] > 0
+    assert re.search(r"answered on 20\d\d-\d\d-\d\d, .*SHA-256 [0-9a-f]{64}", report["notes"][0])
+    if common["method"] == "FT":
+        assert report["tuning"]["settings"]["learning_rate"] > 0
+        assert report["tuned"]["steps"] > 0
+    else:
+        assert report["asked"]["input_tokens"] > 0
     assert len(report["prompts"]["shown"]) >= line["shots"]

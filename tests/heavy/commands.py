@@ -1,4 +1,4 @@
-"""The small text-to-text model, and the settings with which it is tuned."""
+"""Commands that models are tuned by, on the demonstration."""
 
 import json
 from io import StringIO
@@ -8,13 +8,6 @@ from django.core.management import call_command
 
 from annotation.models import Benchmark
 from annotation.simulation.demonstration import BENCHMARK
-
-SYSTEM = "Small T5"
-# The papers' settings are for models that know much already; this one has all to learn.
-SETTINGS = [
-    *("--format", "clues", "--optimizer", "adamw", "--learning-rate", 1e-3, "--warmup", 0.1),
-    *("--batch-size", 16, "--steps", 80, "--longest-answer", 48),
-]
 
 
 def finetune(*arguments: object) -> str:
