@@ -12,7 +12,10 @@ FOUND = ("find_pdflatex", "find_firefox", "find_python", "find_models")
     [
         ([], "There is no pdflatex with booktabs: install the packages"),
         (["find_pdflatex"], "There is no Firefox: install the package firefox-esr."),
-        (["find_pdflatex", "find_firefox"], "requirements-models.txt lists could not be installed"),
+        (
+            ["find_pdflatex", "find_firefox"],
+            "requirements-real-models.txt list could",
+        ),
         (
             ["find_pdflatex", "find_firefox", "find_models"],
             "requirements-tools.txt could not be installed: is the package index reachable",

