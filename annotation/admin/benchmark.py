@@ -35,7 +35,6 @@ from annotation.benchmarks.formats.tables import first_rows
 from annotation.benchmarks.proposing import Proposals, proposals_of
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
-from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
@@ -44,8 +43,6 @@ PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
 # In the session: a table whose columns are looked at first, and the arguments of its job.
 UPLOADED = "uploaded_table"
 # A batch copies its task's description when it starts; these fields it reads from the task.
-# Of a long text the log has its beginning.
-MOST_LOGGED = 200
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", models.ItemSet, models.Example)
 
@@ -77,12 +74,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
     ) -> None:
         stored = models.Benchmark.objects.get(pk=obj.pk)
         super().save_model(request, obj, form, change)
-        if form.changed_data:
-            before, after = (
-                {name: str(getattr(one, name))[:MOST_LOGGED] for name in form.changed_data}
-                for one in (stored, obj)
-            )
-            record(request.user, obj, models.ChangeAction.SETTINGS, before, after)
+        self.log_settings(request, stored, form)
 
     def get_urls(self) -> list[URLPattern]:
         pages = {"import": self.import_page, "columns": self.columns_page}
