@@ -31,8 +31,8 @@ from annotation.admin.sample_form import TaskForm, is_held
 from annotation.benchmarks import correcting
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
+from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.tables import first_rows
-from annotation.benchmarks.proposing import Proposals, proposals_of
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.errors import Refusal
