@@ -5,8 +5,9 @@ files that the processes of one machine share."""
 import hmac
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -140,7 +141,33 @@ REQUESTS = Histogram(
 
 class Stored(Collector):
     def collect(self) -> Iterator[Metric]:
-        yield from (_answers(), _joins(), _turned_away(), _places(), *_jobs())
+        answers = CounterMetricFamily(
+            "baseliner_answers", "Answers stored, by people and simulated."
+        )
+        yield _filled(answers, [(Judgement.objects.order_by().count(),)])
+        joins = CounterMetricFamily(
+            "baseliner_joins", "People who consented, by how their work ended.", labels=["outcome"]
+        )
+        people = Assignment.objects.of_people().order_by().values_list("outcome")
+        yield _filled(joins, ((end or "at work", n) for end, n in people.annotate(Count("pk"))))
+        away = CounterMetricFamily(
+            "baseliner_turned_away",
+            "People who declined, or came when the study was full.",
+            labels=["answer"],
+        )
+        counts = JoinCount.objects.order_by().values_list("answer")
+        yield _filled(away, counts.annotate(Sum("count")))
+        places = GaugeMetricFamily(
+            "baseliner_places", "Places of open studies.", labels=["study", "state"]
+        )
+        yield _filled(places, _places())
+        jobs = GaugeMetricFamily("baseliner_jobs", "Long work, by its state.", labels=["state"])
+        yield _filled(jobs, Job.objects.order_by().values_list("state").annotate(Count("pk")))
+        waiting = GaugeMetricFamily(
+            "baseliner_oldest_waiting_job_seconds", "How long the oldest queued job has waited."
+        )
+        oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(at=Min("created_at"))["at"]
+        yield _filled(waiting, [((timezone.now() - oldest).total_seconds() if oldest else 0,)])
 
 
 @login_not_required
@@ -171,61 +198,23 @@ class _OfThisProcess(Collector):
         yield from (found for found in REGISTRY.collect() if found.name.startswith("baseliner_"))
 
 
-def _answers() -> Metric:
-    family = CounterMetricFamily("baseliner_answers", "Answers stored, by people and simulated.")
-    family.add_metric([], Judgement.objects.order_by().count())
+def _filled(
+    family: CounterMetricFamily | GaugeMetricFamily, rows: Iterable[tuple[Any, ...]]
+) -> Metric:
+    """rows: the values of its labels, and the number."""
+    for *values, number in rows:
+        family.add_metric(values, number)
     return family
 
 
-def _joins() -> Metric:
-    family = CounterMetricFamily(
-        "baseliner_joins", "People who consented, by how their work ended.", labels=["outcome"]
-    )
-    people = Assignment.objects.of_people().order_by().values_list("outcome")
-    for outcome, number in people.annotate(Count("pk")):
-        family.add_metric([outcome or "at work"], number)
-    return family
-
-
-def _turned_away() -> Metric:
-    family = CounterMetricFamily(
-        "baseliner_turned_away",
-        "People who declined, or came when the study was full.",
-        labels=["answer"],
-    )
-    counts = JoinCount.objects.order_by().values_list("answer").annotate(Sum("count"))
-    for answer, number in counts:
-        family.add_metric([answer], number)
-    return family
-
-
-def _places() -> Metric:
-    family = GaugeMetricFamily(
-        "baseliner_places", "Places of open studies.", labels=["study", "state"]
-    )
+def _places() -> Iterator[tuple[str, str, int]]:
     places = Place.objects.filter(simulated=False, batch__study__state=StudyState.OPEN)
     at_work = Q(kept=False, holder__isnull=False, lease_until__gte=timezone.now())
-    counted = places.order_by().values("batch__study__slug")
-    for row in counted.annotate(
-        finished=Count("pk", Q(kept=True)), at_work=Count("pk", at_work), all=Count("pk")
+    for study, finished, working, every in (
+        places.order_by()
+        .values_list("batch__study__slug")
+        .annotate(a=Count("pk", Q(kept=True)), b=Count("pk", at_work), c=Count("pk"))
     ):
-        free = row["all"] - row["finished"] - row["at_work"]
-        for state, number in [
-            ("finished", row["finished"]),
-            ("at work", row["at_work"]),
-            ("free", free),
-        ]:
-            family.add_metric([row["batch__study__slug"], state], number)
-    return family
-
-
-def _jobs() -> tuple[Metric, Metric]:
-    family = GaugeMetricFamily("baseliner_jobs", "Long work, by its state.", labels=["state"])
-    for state, number in Job.objects.order_by().values_list("state").annotate(Count("pk")):
-        family.add_metric([state], number)
-    waiting = GaugeMetricFamily(
-        "baseliner_oldest_waiting_job_seconds", "How long the oldest queued job has waited."
-    )
-    oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(at=Min("created_at"))["at"]
-    waiting.add_metric([], (timezone.now() - oldest).total_seconds() if oldest else 0)
-    return family, waiting
+        yield study, "finished", finished
+        yield study, "at work", working
+        yield study, "free", every - finished - working

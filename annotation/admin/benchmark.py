@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.text import Truncator
 
+from annotation import models
 from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -30,21 +31,10 @@ from annotation.admin.sample_form import TaskForm, is_held
 from annotation.benchmarks import correcting
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
+from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.tables import first_rows
-from annotation.benchmarks.proposing import Proposals, proposals_of
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
-from annotation.models import (
-    Benchmark,
-    ChangeAction,
-    Example,
-    Gold,
-    ItemSet,
-    Job,
-    Task,
-    Upload,
-)
-from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
@@ -53,14 +43,12 @@ PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
 # In the session: a table whose columns are looked at first, and the arguments of its job.
 UPLOADED = "uploaded_table"
 # A batch copies its task's description when it starts; these fields it reads from the task.
-# Of a long text the log has its beginning.
-MOST_LOGGED = 200
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
-_Content = TypeVar("_Content", ItemSet, Example)
+_Content = TypeVar("_Content", models.ItemSet, models.Example)
 
 
-@admin.register(Benchmark)
-class BenchmarkAdmin(MembersAdmin[Benchmark]):
+@admin.register(models.Benchmark)
+class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
     things = staticmethod(readable_benchmarks)
     path = "pk"
     to_view = Right.GOLD
@@ -81,15 +69,12 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         """A benchmark is only created by import."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Benchmark, form: Any, change: bool) -> None:
-        stored = Benchmark.objects.get(pk=obj.pk)
+    def save_model(
+        self, request: HttpRequest, obj: models.Benchmark, form: Any, change: bool
+    ) -> None:
+        stored = models.Benchmark.objects.get(pk=obj.pk)
         super().save_model(request, obj, form, change)
-        if form.changed_data:
-            before, after = (
-                {name: str(getattr(one, name))[:MOST_LOGGED] for name in form.changed_data}
-                for one in (stored, obj)
-            )
-            record(request.user, obj, ChangeAction.SETTINGS, before, after)
+        self.log_settings(request, stored, form)
 
     def get_urls(self) -> list[URLPattern]:
         pages = {"import": self.import_page, "columns": self.columns_page}
@@ -112,7 +97,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         if request.method == "POST" and form.is_valid():
             file = form.cleaned_data["file"]
             with transaction.atomic():
-                upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+                upload = models.Upload.objects.create(name=file.name[-300:], data=file.read())
                 if not upload.name.lower().endswith(TABLES):
                     return to_row(_enqueue(form.arguments, upload, request.user))
             request.session[UPLOADED] = [upload.pk, form.arguments]
@@ -124,7 +109,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         if not request.user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         pk, arguments = request.session.get(UPLOADED, (0, {}))
-        upload = Upload.objects.filter(pk=pk).first()
+        upload = models.Upload.objects.filter(pk=pk).first()
         if upload is None:
             return HttpResponseRedirect("../import/")
         try:
@@ -146,7 +131,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         }
         return self.show_page(request, IMPORT, form=form, **about)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Benchmark]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.Benchmark]:
         counts = {
             "task_count": Count("tasks", distinct=True),
             "study_count": Count("studies", distinct=True),
@@ -179,11 +164,11 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
             button="Delete",
         )
 
-    def _delete(self, request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    def _delete(self, request: HttpRequest, benchmark: models.Benchmark) -> HttpResponse:
         name = str(benchmark)
         try:
             with transaction.atomic():
-                self.log_deletions(request, Benchmark.objects.filter(pk=benchmark.pk))
+                self.log_deletions(request, models.Benchmark.objects.filter(pk=benchmark.pk))
                 correcting.delete_benchmark(benchmark)
         except Refusal as refusal:
             messages.error(request, str(refusal))
@@ -191,7 +176,7 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         messages.success(request, f"The benchmark {name} was deleted.")
         return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
-    def about(self, request: HttpRequest, row: Benchmark) -> dict[str, Any]:
+    def about(self, request: HttpRequest, row: models.Benchmark) -> dict[str, Any]:
         tasks = row.tasks.annotate(set_count=Count("item_sets"))
         return {
             "tasks": [(task, _warnings(task)) for task in tasks],
@@ -203,16 +188,16 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
         }
 
 
-def _enqueue(arguments: dict[str, Any], upload: Upload, author: User) -> Job:
+def _enqueue(arguments: dict[str, Any], upload: models.Upload, author: User) -> models.Job:
     return enqueue("import_benchmark", arguments, upload=upload, author=author)
 
 
-def _warnings(task: Task) -> int:
+def _warnings(task: models.Task) -> int:
     return sum(finding.get("severity") == "warning" for finding in task.audit)
 
 
-@admin.register(Task)
-class TaskAdmin(OwnedAdmin[Task]):
+@admin.register(models.Task)
+class TaskAdmin(OwnedAdmin[models.Task]):
     things = staticmethod(readable_benchmarks)
     path = "benchmark"
     to_view = Right.GOLD
@@ -254,16 +239,16 @@ class TaskAdmin(OwnedAdmin[Task]):
     ]
     readonly_fields = ("benchmark", "slug", "kind", "max_spans", "normalisation", "transfer")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Task]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.Task]:
         return super().get_queryset(request).filter(benchmark__is_staged=False)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Task | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: models.Task | None = None) -> bool:
         return False
 
-    def get_fieldsets(self, request: HttpRequest, obj: Task | None = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: models.Task | None = None) -> Any:
         """Who may only look sees the item to try as it is stored, without its fields."""
         fieldsets = super().get_fieldsets(request, obj)
         if self.has_change_permission(request, obj):
@@ -273,13 +258,15 @@ class TaskAdmin(OwnedAdmin[Task]):
             for title, options in fieldsets
         ]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Task | None = None) -> list[str]:
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: models.Task | None = None
+    ) -> list[str]:
         held = READ_BY_BATCHES if obj is not None and is_held(obj) else ()
         return [*self.readonly_fields, *held]
 
     warning_count = shown("Warnings", _warnings)
 
-    def proposed_page(self, request: ResearcherRequest, task: Task) -> HttpResponse:
+    def proposed_page(self, request: ResearcherRequest, task: models.Task) -> HttpResponse:
         """The corrections that the file proposes, to be taken together."""
         found = proposals_of(task)
         if not found.takeable and not found.others:
@@ -302,7 +289,7 @@ class TaskAdmin(OwnedAdmin[Task]):
             button=f"Take these {len(found.takeable)}",
         )
 
-    def about(self, request: HttpRequest, row: Task) -> dict[str, Any]:
+    def about(self, request: HttpRequest, row: models.Task) -> dict[str, Any]:
         return {
             "proposed": row.examples.exclude(proposed="").count(),
             "is_held": is_held(row),
@@ -339,26 +326,26 @@ class TaskContentAdmin(ViewOnlyAdmin[_Content]):
         return False
 
 
-@admin.register(ItemSet)
-class ItemSetAdmin(TaskContentAdmin[ItemSet]):
+@admin.register(models.ItemSet)
+class ItemSetAdmin(TaskContentAdmin[models.ItemSet]):
     change_form_template = "admin/annotation/item_set_form.html"
     list_display = ("__str__", "role", "shots", "split", "episode")
     search_fields = ("task__slug", "name")
     fields = ("task", "name", "role", "shots", "split", "episode", "choices", "source_file")
 
-    def about(self, request: HttpRequest, row: ItemSet) -> dict[str, Any]:
+    def about(self, request: HttpRequest, row: models.ItemSet) -> dict[str, Any]:
         return {"items": row.items.select_related("example").order_by("position")}
 
 
-@admin.register(Example)
-class ExampleAdmin(TaskContentAdmin[Example]):
+@admin.register(models.Example)
+class ExampleAdmin(TaskContentAdmin[models.Example]):
     pages = {"correct": ("annotation.add_goldversion", Right.SET_UP)}
     change_form_template = "admin/annotation/example_form.html"
     list_display = ("identity", "task", "question")
     search_fields = ("identity", "items__source_id")
     fields = ("task", "identity", "question")
 
-    def correct_page(self, request: ResearcherRequest, example: Example) -> HttpResponse:
+    def correct_page(self, request: ResearcherRequest, example: models.Example) -> HttpResponse:
         gold = _latest_gold(example)
         form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
 
@@ -375,7 +362,7 @@ class ExampleAdmin(TaskContentAdmin[Example]):
         about: dict[str, Any] = {"title": "Correct the gold", "form": form, "gold": gold}
         return self.show_page(request, template, original=example, **about)
 
-    def about(self, request: HttpRequest, row: Example) -> dict[str, Any]:
+    def about(self, request: HttpRequest, row: models.Example) -> dict[str, Any]:
         return {
             "may_correct": self.allows(request, row, Right.SET_UP),
             "gold": _latest_gold(row),
@@ -384,6 +371,6 @@ class ExampleAdmin(TaskContentAdmin[Example]):
         }
 
 
-def _latest_gold(example: Example) -> Gold:
+def _latest_gold(example: models.Example) -> models.Gold:
     latest = example.task.latest_gold_version()
     return gold_in_force([example.pk], example.task_id, latest.number)[example.pk]

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from annotation.access.rights import check_may_import
+from annotation.admin.sample_form import Parts
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.formats.tables import SEVERAL, USUAL, as_list, usual_columns
 from annotation.models import (
@@ -53,19 +54,14 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 MOST_CHARACTERS = 200 + len(" other")
 
 
-class NamesField(forms.CharField):
+class NamesField(Parts):
     """A list of names, one a line; each once, however it is written."""
-
-    widget = forms.Textarea(attrs={"rows": 4})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> Any:
         names: dict[str, str] = {}
-        for line in str(value or "").splitlines():
-            if name := " ".join(line.split()):
-                names.setdefault(name.casefold(), name)
+        for part in super().to_python(value):
+            name = " ".join(part.split())
+            names.setdefault(name.casefold(), name)
         return list(names.values())
 
     def validate(self, value: list[str]) -> None:
@@ -74,17 +70,11 @@ class NamesField(forms.CharField):
                 sentence = f"A system's name has at most {MOST_CHARACTERS} characters: shorten "
                 raise ValidationError(f"{sentence}“{name[:30]}…”.")
 
-    def run_validators(self, value: list[str]) -> None:
-        super().run_validators("\n".join(value))
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or []) != self.to_python(data))
-
 
 class StudyForm(forms.ModelForm[Study]):
     named_systems = NamesField(
         label="Systems to compare with",
-        required=False,
+        rows=4,
         help_text="One a line, by the name that its runs have. Name the method too, as BERT FT, or "
         "every method of it counts, also of runs that come after the study is closed. Leave it "
         "empty for all that have a whole run on every task of the study when it closes.",

@@ -16,7 +16,7 @@ def is_held(task: Task) -> bool:
 class Parts(forms.CharField):
     """A list of texts, with a line of its own or an empty line between them."""
 
-    def __init__(self, *, between: str, rows: int, **kwargs: Any) -> None:
+    def __init__(self, *, between: str = "\n", rows: int, **kwargs: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows, "cols": 80})
         super().__init__(required=False, widget=widget, **kwargs)
         self.between = between
@@ -55,16 +55,11 @@ class TaskForm(forms.ModelForm[Task]):
         help_text="Written for this, not an item; an empty line begins a further part.",
     )
     question = _line("Its question")
-    names = Parts(label="Names in it", between="\n", rows=2, help_text="To choose from; one a line")
+    names = Parts(label="Names in it", rows=2, help_text="To choose from; one a line")
     options = Parts(
-        label="Its options",
-        between="\n",
-        rows=2,
-        help_text="Where items have options of their own; one a line.",
+        label="Its options", rows=2, help_text="Where items have options of their own; one a line."
     )
-    answer = Parts(
-        label="Its answer", between="\n", rows=2, help_text="One a line; empty for none here."
-    )
+    answer = Parts(label="Its answer", rows=2, help_text="One a line; empty for none here.")
     explanation = _line("Why so", help_text="Shown with the answer; may be empty.")
 
     SAMPLE = ("asks", "text", "question", "names", "options", "answer", "explanation")

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import Truncator, format_lazy
+from django.utils.text import format_lazy
 
 from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
 from annotation.access.rights import Right, make_owner
@@ -26,8 +26,7 @@ from annotation.admin.forms import (
     StudyForm,
 )
 from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
-from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Pool, Study
-from annotation.models.access import record
+from annotation.models import Batch, OutcomeRule, Place, Pool, Study
 from annotation.models.errors import Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.models.texts import counted
@@ -77,10 +76,6 @@ CHANGES: dict[str, tuple[Callable[[Study, User], None], str, str, str]] = {
         "The study is out of the archive.",
     ),
 }
-
-
-# So many characters of a setting are kept in the log.
-LOGGED = 120
 
 
 class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
@@ -277,13 +272,7 @@ class StudyAdmin(MembersAdmin[Study]):
             hold_draft(obj)
         stored = Study.objects.get(pk=obj.pk)
         obj.save(update_fields=form.changed_data)
-        if form.changed_data:
-            # As the log has them; of a long text its beginning.
-            before, after = (
-                {name: _logged(getattr(one, name)) for name in form.changed_data}
-                for one in (stored, obj)
-            )
-            record(cast(User, request.user), obj, ChangeAction.SETTINGS, before, after)
+        self.log_settings(request, stored, form)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         study = form.instance
@@ -414,10 +403,6 @@ class StudyAdmin(MembersAdmin[Study]):
             form=form,
             invited=study.invitations.count(),
         )
-
-
-def _logged(value: Any) -> str:
-    return Truncator("; ".join(value) if isinstance(value, list) else value).chars(LOGGED)
 
 
 def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:

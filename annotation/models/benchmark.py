@@ -247,7 +247,7 @@ class Example(models.Model):
     groups = models.JSONField(
         default=dict, blank=True, help_text="Such as its subject; annotators are not shown them."
     )
-    # The gold that the file proposes instead, as it is written: benchmarks/proposing.py.
+    # The gold that the file proposes instead, as it is written: benchmarks/correcting.py.
     proposed = models.TextField(default="", blank=True)
 
     class Meta:

@@ -6,15 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from annotation import models
 from annotation.kinds import answer_score, gold_in_force
-from annotation.models import (
-    Assignment,
-    Judgement,
-    Outcome,
-    Role,
-    SubmissionStatus,
-    WorkSummary,
-)
 from annotation.models.frozen import batch_content
 from annotation.models.texts import counted
 from annotation.people import signs
@@ -27,7 +20,7 @@ ENOUGH_ANSWERS = 8
 ALIKE_SHARE = 0.95
 MOST_NAMES = 5
 LONG_ABSENCE_MS = 10 * 60_000
-_LEFT = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
+_LEFT = (models.SubmissionStatus.RETURNED, models.SubmissionStatus.TIMED_OUT)
 
 NAMES = {
     "fast": "very fast",
@@ -57,7 +50,7 @@ class Flag:
 
 
 def flags_of(
-    everybody: Sequence[Assignment],
+    everybody: Sequence[models.Assignment],
     *,
     floors: Mapping[int, float],
     comments: Mapping[int, int],
@@ -65,7 +58,7 @@ def flags_of(
 ) -> dict[int, list[Flag]]:
     """By assignment. `floors` is what no skill earns on a task, in percent; `comments` are how many
     each has written, and `below_rule` those whom the study's rule would drop now."""
-    by_task: dict[int, list[WorkSummary]] = defaultdict(list)
+    by_task: dict[int, list[models.WorkSummary]] = defaultdict(list)
     for assignment in everybody:
         summary = _summary(assignment)
         if summary is not None and summary.median_ms is not None:
@@ -87,16 +80,18 @@ def flags_of(
     }
 
 
-def _summary(assignment: Assignment) -> WorkSummary | None:
+def _summary(assignment: models.Assignment) -> models.WorkSummary | None:
     return getattr(assignment, "summary", None)
 
 
-def _signs(assignment: Assignment) -> dict[str, str]:
+def _signs(assignment: models.Assignment) -> dict[str, str]:
     summary = _summary(assignment)
     return (summary.signs or {}) if summary else {}
 
 
-def _compared(assignment: Assignment, group: Collection[WorkSummary]) -> Iterable[Flag]:
+def _compared(
+    assignment: models.Assignment, group: Collection[models.WorkSummary]
+) -> Iterable[Flag]:
     mine = _summary(assignment)
     if mine is None:
         return
@@ -114,7 +109,7 @@ def _compared(assignment: Assignment, group: Collection[WorkSummary]) -> Iterabl
         yield Flag("alike", f"{share} of {mine.tested} answers are the same")
 
 
-def _equal(assignment: Assignment, twins: Iterable[Assignment]) -> Iterable[Flag]:
+def _equal(assignment: models.Assignment, twins: Iterable[models.Assignment]) -> Iterable[Flag]:
     others = [other for other in twins if other != assignment]
     if others:
         names = ", ".join(other.annotator.pseudonym for other in others[:MOST_NAMES])
@@ -122,9 +117,9 @@ def _equal(assignment: Assignment, twins: Iterable[Assignment]) -> Iterable[Flag
         yield Flag("equal", f"every answer, the wrong ones too, as {names}")
 
 
-def _twins(everybody: Iterable[Assignment]) -> dict[int, list[Assignment]]:
+def _twins(everybody: Iterable[models.Assignment]) -> dict[int, list[models.Assignment]]:
     """Who gave exactly the same answers to the same test, not all of them right."""
-    groups: dict[str, list[Assignment]] = defaultdict(list)
+    groups: dict[str, list[models.Assignment]] = defaultdict(list)
     for assignment in everybody:
         summary = _summary(assignment)
         if summary is not None and summary.tested >= ENOUGH_ANSWERS:
@@ -137,9 +132,9 @@ def _twins(everybody: Iterable[Assignment]) -> dict[int, list[Assignment]]:
     }
 
 
-def _is_all_right(assignment: Assignment) -> bool:
+def _is_all_right(assignment: models.Assignment) -> bool:
     content = batch_content(assignment.batch_id)
-    given = Judgement.objects.filter(assignment=assignment, role=Role.TEST)
+    given = models.Judgement.objects.filter(assignment=assignment, role=models.Role.TEST)
     answers = dict(given.values_list("example_id", "answer"))
     golds = gold_in_force(answers, content.task_id, content.gold_version)
     policy, how = content.reference_policy, content.normalisation
@@ -147,7 +142,7 @@ def _is_all_right(assignment: Assignment) -> bool:
 
 
 def _seen(
-    assignment: Assignment, floor: float | None, comments: int, is_below_rule: bool
+    assignment: models.Assignment, floor: float | None, comments: int, is_below_rule: bool
 ) -> Iterable[Flag]:
     summary, score = _summary(assignment), assignment.training_score
     if score is not None and floor is not None and score <= floor:
@@ -159,6 +154,6 @@ def _seen(
     if is_below_rule:
         yield Flag("rule", "with those who have finished since, the rule would drop them")
     status = getattr(getattr(assignment, "submission", None), "status", "")
-    is_left = assignment.outcome == Outcome.COMPLETED and status in _LEFT
-    if status == SubmissionStatus.REJECTED or is_left:
-        yield Flag("platform", f"{SubmissionStatus(status).label} on the platform")
+    is_left = assignment.outcome == models.Outcome.COMPLETED and status in _LEFT
+    if status == models.SubmissionStatus.REJECTED or is_left:
+        yield Flag("platform", f"{models.SubmissionStatus(status).label} on the platform")

@@ -14,19 +14,8 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from annotation import models
 from annotation.jobs import queue
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Comment,
-    Exclusion,
-    Job,
-    Judgement,
-    Outcome,
-    Place,
-    Study,
-    Task,
-)
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
@@ -42,11 +31,13 @@ MOST_PLACES = 500
 
 
 @transaction.atomic
-def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None = None) -> Study:
+def order_rehearsal(
+    study: models.Study, crowd: Crowd, *, at: datetime, by: User | None = None
+) -> models.Study:
     """A copy that has started, with the members of the study, and a job that plays it."""
     _check(study)
     number = study.rehearsals.count() + 1
-    while Study.objects.filter(slug=_slug(study, number)).exists():
+    while models.Study.objects.filter(slug=_slug(study, number)).exists():
         number += 1
     title = f"Rehearsal {number} of {study}"
     rehearsal = copy_study(study, slug=_slug(study, number), title=title[:200], for_rehearsal=True)
@@ -58,10 +49,10 @@ def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None
 
 
 @queue.runs(JOB)
-def play(job: Job, progress: queue.Progress) -> queue.Result:
+def play(job: models.Job, progress: queue.Progress) -> queue.Result:
     """Arguments: study, its id, and the crowd: skill, weak, dropout. Safe to run twice: what was
     begun is ended first, and a closed rehearsal is over."""
-    rehearsal = Study.objects.filter(pk=job.arguments["study"], is_rehearsal=True).first()
+    rehearsal = models.Study.objects.filter(pk=job.arguments["study"], is_rehearsal=True).first()
     if rehearsal is None:
         raise Refusal("The rehearsal is no longer there.")
     if rehearsal.is_closed:
@@ -69,7 +60,7 @@ def play(job: Job, progress: queue.Progress) -> queue.Result:
     wanted = rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0
     played = 0
 
-    def tell(assignment: Assignment) -> None:
+    def tell(assignment: models.Assignment) -> None:
         nonlocal played
         played += 1
         progress(min(played, wanted), wanted)
@@ -82,36 +73,40 @@ def play(job: Job, progress: queue.Progress) -> queue.Result:
     return {"summary": f"{played} simulated annotators took part."}
 
 
-def job_of(rehearsal: Study) -> Job | None:
-    return Job.objects.filter(kind=JOB, arguments__study=rehearsal.pk).order_by("-pk").first()
+def job_of(rehearsal: models.Study) -> models.Job | None:
+    return (
+        models.Job.objects.filter(kind=JOB, arguments__study=rehearsal.pk).order_by("-pk").first()
+    )
 
 
 @transaction.atomic
-def discard_rehearsal(rehearsal: Study) -> None:
+def discard_rehearsal(rehearsal: models.Study) -> None:
     """Everything about it, its simulated annotators too. Raises Refusal while it is played."""
     if not rehearsal.is_rehearsal:
         raise Refusal("Only a rehearsal can be thrown away: people's answers are kept.")
     job = job_of(rehearsal)
     if job is not None and not job.is_over:
         raise Refusal("It is being played: wait until it has ended, then throw it away.")
-    assignments = Assignment.objects.filter(study=rehearsal)
+    assignments = models.Assignment.objects.filter(study=rehearsal)
     people = list(assignments.values_list("annotator", flat=True))
-    Place.objects.filter(batch__study=rehearsal).delete()
-    for rows in (Judgement, Comment, Exclusion):
+    models.Place.objects.filter(batch__study=rehearsal).delete()
+    for rows in (models.Judgement, models.Comment, models.Exclusion):
         rows._default_manager.filter(assignment__study=rehearsal).delete()
     assignments.delete()
-    Annotator.objects.filter(pk__in=people, channel__is_simulated=True, assignments=None).delete()
+    models.Annotator.objects.filter(
+        pk__in=people, channel__is_simulated=True, assignments=None
+    ).delete()
     rehearsal.delete()
 
 
-def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
+def rehearsal_figures(rehearsal: models.Study) -> dict[str, Any]:
     rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms", "batch__task"))
     outcomes = Counter(row["outcome"] for row in rows)
-    minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == Outcome.COMPLETED]
+    minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == models.Outcome.COMPLETED]
     pay = sum((row["amount"] or Decimal(0) for row in rows), Decimal(0))
     return {
         "people": len(rows),
-        "outcomes": {str(outcome.label): outcomes[outcome.value] for outcome in Outcome},
+        "outcomes": {str(outcome.label): outcomes[outcome.value] for outcome in models.Outcome},
         "screened_out": _screened_out(rehearsal, rows),
         "places": rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0,
         "finished": len(minutes),
@@ -125,16 +120,16 @@ def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
 
 
 def _screened_out(
-    rehearsal: Study, rows: Sequence[Mapping[str, Any]]
-) -> list[tuple[Task, int, int]]:
+    rehearsal: models.Study, rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[models.Task, int, int]]:
     """In each task how many, of how many who came; nothing where nobody was."""
     came = Counter(row["batch__task"] for row in rows)
-    out = Counter(r["batch__task"] for r in rows if r["outcome"] == Outcome.SCREENED_OUT)
-    tasks = Task.objects.filter(batches__study=rehearsal).distinct() if out else []
+    out = Counter(r["batch__task"] for r in rows if r["outcome"] == models.Outcome.SCREENED_OUT)
+    tasks = models.Task.objects.filter(batches__study=rehearsal).distinct() if out else []
     return [(task, out[task.pk], came[task.pk]) for task in tasks]
 
 
-def _check(study: Study) -> None:
+def _check(study: models.Study) -> None:
     if study.is_rehearsal:
         raise BadInput("This is a rehearsal itself: rehearse the study that it was made from.")
     if missing := missing_to_rehearse(study):
@@ -144,5 +139,5 @@ def _check(study: Study) -> None:
         raise BadInput(f"{places} places are too many to rehearse: at most {MOST_PLACES}.")
 
 
-def _slug(study: Study, number: int) -> str:
+def _slug(study: models.Study, number: int) -> str:
     return f"{study.slug[:60]}-rehearsal-{number}"

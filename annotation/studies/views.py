@@ -30,15 +30,9 @@ from annotation.kinds import answer_kind
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
+from annotation.studies import exported_judgements
 from annotation.studies.advice import design_advice, study_advice
 from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read, what_it_pays
-from annotation.studies.exported_judgements import (
-    FORMATS,
-    Chosen,
-    export_judgements,
-    file_name,
-    judgements_file,
-)
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
@@ -181,20 +175,20 @@ def ids(request: ResearcherRequest, slug: str) -> FileResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
-    if file_format not in FORMATS:
+    if file_format not in exported_judgements.FORMATS:
         raise Http404
     _table, study = _chosen_table(request, slug, "judgements")
     chosen, content_type = chosen_in(request), CONTENT_TYPES[file_format]
-    file = judgements_file(study, file_format, chosen)
+    file = exported_judgements.judgements_file(study, file_format, chosen)
     if file.is_large:
         back = reverse("annotation:exports", args=[slug])
         return large_file(request, file, content_type, back=back)
-    data = "".join(export_judgements(study, file_format, chosen)).encode()
-    return document(data, content_type, file_name(study, file_format))
+    data = "".join(exported_judgements.export_judgements(study, file_format, chosen)).encode()
+    return document(data, content_type, exported_judgements.file_name(study, file_format))
 
 
-def chosen_in(request: ResearcherRequest) -> Chosen:
-    return Chosen(
+def chosen_in(request: ResearcherRequest) -> exported_judgements.Chosen:
+    return exported_judgements.Chosen(
         simulated="simulated" in request.GET, with_excluded="with_excluded" in request.GET
     )
 

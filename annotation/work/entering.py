@@ -41,7 +41,7 @@ from annotation.work import joining
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
 from annotation.work.page import code_of, context_at, own_work, pay_without_work
-from annotation.work.trying import Trial, to_try
+from annotation.work.previewing import Trial, to_try
 from annotation.work.wording import in_language, markdown_html
 
 View = Callable[..., Any]

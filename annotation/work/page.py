@@ -31,10 +31,8 @@ from annotation.work.wording import amount_text, markdown_html, share_text, time
 def ending_of(assignment: models.Assignment) -> dict[str, Any]:
     """Heading and reason; what was worked, by which rule it comes to the amount, and the amount:
     nothing where nobody had worked."""
-    has_worked, currency = (
-        assignment.outcome not in models.JoinAnswer.values,
-        assignment.study.currency,
-    )
+    has_worked = assignment.outcome not in models.JoinAnswer.values
+    currency = assignment.study.currency
     return {
         "heading": heading_of(assignment.outcome),
         "reason": _reason(assignment),

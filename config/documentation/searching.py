@@ -72,6 +72,4 @@ def _of_page(page: str) -> Iterator[Section]:
     for start, end in pairwise([*starts, len(tokens)]):
         heading = tokens[start + 1].content.replace("`", "")
         texts = (one.content for one in tokens[start + 2 : end] if one.content)
-        yield Section(
-            page, pages.anchor(heading, taken), heading.replace("`", ""), "\n".join(texts)
-        )
+        yield Section(page, pages.anchor(heading, taken), heading, "\n".join(texts))

@@ -1,11 +1,14 @@
 """What every page of a comparison needs: who may see it, what it is of, what was chosen."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -52,16 +55,22 @@ def asked(
     return found, choices
 
 
-def with_readable_board(request: HttpRequest, name: str) -> Benchmark | None:
-    """The benchmark, if this reader may see its boards; None for those who might see them after
-    signing in. Only members are told whether a board that is not public exists."""
-    found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
-    is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public
-    if found and (is_public or lets_in(request.user, found, Right.TABLES)):
-        return found
-    if request.user.is_authenticated:
-        raise Http404
-    return None
+def board_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Hands the view the benchmark of its address, if this reader may see its boards; who might see
+    them after signing in does so first. Only members are told whether a board that is not public
+    exists."""
+
+    @wraps(view)
+    def page(request: HtmxRequest, name: str, **rest: str) -> HttpResponseBase:
+        found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
+        is_public = bool(found and hasattr(found, "leaderboard") and found.leaderboard.is_public)
+        if found and (is_public or lets_in(request.user, found, Right.TABLES)):
+            return view(request, found, **rest)
+        if request.user.is_authenticated:
+            raise Http404
+        return redirect_to_login(request.get_full_path())
+
+    return login_not_required(page)
 
 
 def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:

@@ -41,28 +41,20 @@ class ScoreModel:
     item_share: float
 
     @classmethod
-    def from_components(
-        cls, *, annotator_var: float, item_var: float, residual_var: float
-    ) -> "ScoreModel":
+    def of_components(cls, parts: Components) -> "ScoreModel":
         """The model of 0/1 scores with these components, on the upper side of one half: the mean p
         follows from p(1−p), the sum of the three; ValueError above 1/4, the most it can be."""
-        total = annotator_var + item_var + residual_var
+        total = parts.annotator + parts.item + parts.residual
         if not 0 < total <= 0.25 + 1e-9:
             raise ValueError(
                 f"Annotator, item and residual variance add up to {total:g}; "
                 "scores in [0, 1] vary by more than 0 and at most 0.25."
             )
         mean = (1 + np.sqrt(max(0.0, 1 - 4 * total))) / 2
-        shares = [_latent_share(mean, part) for part in (annotator_var, item_var)]
+        shares = [_latent_share(mean, part) for part in (parts.annotator, parts.item)]
         # Close to 1 together only if the residual is next to nothing.
         scale = max(1.0, sum(shares) / 0.999)
         return cls(float(mean), shares[0] / scale, shares[1] / scale)
-
-    @classmethod
-    def of_components(cls, parts: Components) -> "ScoreModel":
-        return cls.from_components(
-            annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
-        )
 
     def draw(
         self, n: int, m: int, *, replicates: int, rng: np.random.Generator
@@ -274,13 +266,7 @@ def with_power(design: PeopleDesign, model: LogitModel, contrast: Contrast) -> P
 
 
 def planned_cell(
-    *,
-    annotators: int,
-    items: int,
-    mean: float,
-    annotator_var: float,
-    item_var: float,
-    seed: int = 0,
+    *, annotators: int, items: int, mean: float, annotator_var: float, item_var: float
 ) -> PeopleDesign:
     """What one cell of right or wrong answers will give, without its cost (NaN): the mean width of
     its 95 % interval for new items and its quantiles. Raises ValueError on values outside their
@@ -290,7 +276,7 @@ def planned_cell(
     parts = Components(annotator_var, item_var, mean * (1 - mean) - annotator_var - item_var)
     costs, aim = Costs(math.nan, 0, 0, 0, 0, 0), Aim("new_items", items, 0.95)
     design = formula_design(annotators, items, costs, parts, aim)
-    return simulated_design(design, ScoreModel.of_components(parts), aim, seed)
+    return simulated_design(design, ScoreModel.of_components(parts), aim, seed=0)
 
 
 SIMULATED = 5

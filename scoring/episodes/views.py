@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,19 +13,16 @@ from annotation.jobs import files
 from annotation.jobs.requests import document, large_file
 from annotation.models import Benchmark
 from scoring.cells.scope import Choices, Scope, answers_in, file_order
-from scoring.comparison.requests import with_readable_board
+from scoring.comparison.requests import board_page
 from scoring.episodes import tables
 from scoring.episodes.board import episode_board, paired_tests
 from scoring.models import ProtocolTag
 from scoring.tables.documents import ALL, FORMATS
 
 
-@login_not_required
 @require_safe
-def episodes(request: HttpRequest, name: str) -> HttpResponse:
-    benchmark = with_readable_board(request, name)
-    if benchmark is None:
-        return redirect_to_login(request.get_full_path())
+@board_page
+def episodes(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     board = episode_board(benchmark, **_seen_by(request, benchmark))
     if not board.settings:
         raise Http404
@@ -35,7 +30,7 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     are_in_file = answers_in(Scope(benchmark)) > files.MOST_AT_ONCE
     tests = [] if are_in_file else paired_tests(board)
     context = {
-        "name": name,
+        "name": benchmark.name,
         "for_researchers": lets_in(request.user, benchmark, Right.TABLES),
         "board": tables.board_table(board),
         "protocol": request.GET.get("protocol", ""),
@@ -47,13 +42,12 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "scoring/episodes/episodes.html", context)
 
 
-@login_not_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> HttpResponse:
+@board_page
+def episodes_export(
+    request: HtmxRequest, benchmark: Benchmark, table: str, form: str
+) -> HttpResponse:
     """The file, or of a large benchmark a page on which it is ordered and fetched."""
-    benchmark = with_readable_board(request, name)
-    if benchmark is None:
-        return redirect_to_login(request.get_full_path())
     seen = _seen_by(request, benchmark)
     if table not in (*tables.NAMES, ALL) or form not in FORMATS:
         raise Http404
@@ -61,7 +55,7 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
         raise Http404
     file = file_order(tables.EXPORT, Scope(benchmark), Choices(), table=table, form=form, **seen)
     if file.is_large:
-        back = reverse("scoring:episodes", args=[name])
+        back = reverse("scoring:episodes", args=[benchmark.name])
         return large_file(request, file, FORMATS[form].content_type, back=back)
     data = tables.export_board(benchmark, table, form, seen)
     if data is None:

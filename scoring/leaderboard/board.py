@@ -308,11 +308,8 @@ def place_all(
         slug: scored_under(policy, imported[slug].normalisation if slug in imported else None)
         for slug, policy in policies.items()
     }
-    entries = [
-        entry
-        for entry in _kept_entries(benchmark, reader, list(imported.values()), policies, rule)
-        if for_researchers or not entry.is_running
-    ]
+    entries = _kept_entries(benchmark, reader, list(imported.values()), policies, rule)
+    entries = [entry for entry in entries if for_researchers or not entry.is_running]
     if not sees_gold:
         others = {
             slug for slug, task in imported.items() if reader.policy(task) != task.reference_policy

@@ -1,7 +1,5 @@
 """The leaderboard of a benchmark: for researchers, and for everybody if they say so."""
 
-from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
@@ -11,7 +9,7 @@ from annotation.access.requests import lets_in
 from annotation.access.rights import Right, may_see_gold
 from annotation.jobs.requests import document
 from annotation.models import Benchmark, ReferencePolicy
-from scoring.comparison.requests import arrange, with_readable_board
+from scoring.comparison.requests import arrange, board_page
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
 from scoring.leaderboard.tables import board_tables, exported_tables, paper_tables, usual_columns
@@ -22,12 +20,9 @@ from scoring.tables.documents import FORMATS, chosen
 FOR_PAPERS = ("latex", "markdown")
 
 
-@login_not_required
 @require_safe
-def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
-    benchmark = with_readable_board(request, name)
-    if benchmark is None:
-        return redirect_to_login(request.get_full_path())
+@board_page
+def leaderboard(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     board = _board(request, benchmark)
     for_researchers = lets_in(request.user, benchmark, Right.TABLES)
     context = {
@@ -47,12 +42,11 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "scoring/leaderboard/leaderboard.html", context)
 
 
-@login_not_required
 @require_safe
-def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -> HttpResponse:
-    benchmark = with_readable_board(request, name)
-    if benchmark is None:
-        return redirect_to_login(request.get_full_path())
+@board_page
+def leaderboard_export(
+    request: HttpRequest, benchmark: Benchmark, table: str, form: str
+) -> HttpResponse:
     with translation.override("en"):  # as all documents
         board = _board(request, benchmark)
         if form in FOR_PAPERS:
@@ -62,7 +56,7 @@ def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -
     if not tables:
         raise Http404
     writer = FORMATS[form]
-    file = f"leaderboard-{table}-{name}.{writer.extension}"
+    file = f"leaderboard-{table}-{benchmark.name}.{writer.extension}"
     return document(writer.write(tables), writer.content_type, file)
 
 

@@ -7,16 +7,8 @@ from functools import cached_property
 from math import isnan
 
 from annotation.models.errors import BadInput
+from scoring.core import people_designs
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.people_designs import (
-    SIMULATED,
-    PeopleDesign,
-    ScoreModel,
-    recommended,
-    simulated_design,
-    with_chances,
-    with_power,
-)
 from scoring.core.power import Contrast, LogitModel, logit_model, power_of
 from scoring.planning.designs import (
     LEAST_ANNOTATORS,
@@ -59,7 +51,7 @@ class Plan:
     most_simulated: int
 
     @cached_property
-    def frontier(self) -> tuple[PeopleDesign, ...]:
+    def frontier(self) -> tuple[people_designs.PeopleDesign, ...]:
         """By annotators, with the most items that a budget buys, or the fewest of a width."""
         designs = {design.annotators: design for design in self._designs}
         if self._best:  # as it was checked
@@ -67,11 +59,11 @@ class Plan:
         return tuple(self._with_power(design) for _, design in sorted(designs.items()))
 
     @cached_property
-    def recommended(self) -> PeopleDesign | None:
+    def recommended(self) -> people_designs.PeopleDesign | None:
         return self._best and self._with_chance(self._best)
 
     @cached_property
-    def three(self) -> PeopleDesign | None:
+    def three(self) -> people_designs.PeopleDesign | None:
         """Always three annotators, who show no difference; None if the budget does not buy them,
         or where they get parts."""
         a, items = self.assumptions, self.assumptions.max_items
@@ -92,7 +84,7 @@ class Plan:
         return _chance(self.recommended) if can_be_shown else None
 
     @cached_property
-    def strong_enough(self) -> PeopleDesign | None:
+    def strong_enough(self) -> people_designs.PeopleDesign | None:
         """The cheapest design that shows the difference four times out of five, on more items where
         these do not do; None where the recommended one does, or none is known."""
         if self.recommended and (self.chance is None or self.chance >= ENOUGH):
@@ -106,7 +98,7 @@ class Plan:
     def is_for_difference(self) -> bool:
         return self.budget is None and self.width is None
 
-    def _strong_enough(self, assumptions: Assumptions) -> PeopleDesign | None:
+    def _strong_enough(self, assumptions: Assumptions) -> people_designs.PeopleDesign | None:
         wanted = ENOUGH
         for _ in range(4):
             designs = self._of_power(wanted, assumptions)
@@ -117,7 +109,9 @@ class Plan:
             wanted += ENOUGH - _chance(found) + 0.005
         return None
 
-    def _of_power(self, wanted: float, assumptions: Assumptions) -> list[PeopleDesign]:
+    def _of_power(
+        self, wanted: float, assumptions: Assumptions
+    ) -> list[people_designs.PeopleDesign]:
         contrast, model = self.contrast, self.model
         assert contrast is not None
         assert model is not None
@@ -162,7 +156,7 @@ class Plan:
         return tuple(_notes(self))
 
     @cached_property
-    def _designs(self) -> list[PeopleDesign]:
+    def _designs(self) -> list[people_designs.PeopleDesign]:
         if self.budget is not None:
             return designs_within(self.assumptions, self.budget)
         if self.width is not None:
@@ -170,7 +164,7 @@ class Plan:
         return self._of_power(ENOUGH, self.assumptions)
 
     @cached_property
-    def _best(self) -> PeopleDesign | None:
+    def _best(self) -> people_designs.PeopleDesign | None:
         """The first of the most promising that is not known to fail the check by simulation."""
         if self.is_for_difference:
             strong = self._strong_enough(self.assumptions)
@@ -178,8 +172,8 @@ class Plan:
         # Where a difference is to be shown, of the designs that allow to say so, if there are any.
         allowed = [design for design in self._designs if not design.has_too_few]
         left = list(allowed if self.contrast and allowed else self._designs)
-        for _ in range(4 * SIMULATED):
-            best = left[0] if left and self.width is not None else recommended(left)
+        for _ in range(4 * people_designs.SIMULATED):
+            best = left[0] if left and self.width is not None else people_designs.recommended(left)
             if best is None:
                 break
             checked = self._checked(best)
@@ -188,35 +182,35 @@ class Plan:
             left.remove(best)
         return None
 
-    def _checked(self, design: PeopleDesign) -> PeopleDesign:
+    def _checked(self, design: people_designs.PeopleDesign) -> people_designs.PeopleDesign:
         """With its coverage and simulated widths, where it is to be simulated and can be."""
         a = self.assumptions
         if not self.can_be_simulated(design):
             return design
-        model = ScoreModel.of_components(a.components)
-        simulated = simulated_design(design, model, a.aim, self.seed)
+        model = people_designs.ScoreModel.of_components(a.components)
+        simulated = people_designs.simulated_design(design, model, a.aim, self.seed)
         if a.is_right_or_wrong:  # as the simulated answers are
             return simulated
         return replace(simulated, width=design.width, widths=())
 
-    def can_be_simulated(self, design: PeopleDesign) -> bool:
+    def can_be_simulated(self, design: people_designs.PeopleDesign) -> bool:
         a = self.assumptions
         size = design.annotators * max(design.items, a.max_items)
         fits = size <= self.most_simulated and 0 < a.variance <= MOST_VARIANCE
         return self.min_coverage is not None and fits
 
-    def _with_power(self, design: PeopleDesign) -> PeopleDesign:
+    def _with_power(self, design: people_designs.PeopleDesign) -> people_designs.PeopleDesign:
         if self.contrast is None or self.model is None:
             return design
-        return with_power(design, self.model, self.contrast)
+        return people_designs.with_power(design, self.model, self.contrast)
 
-    def _with_chance(self, design: PeopleDesign) -> PeopleDesign:
+    def _with_chance(self, design: people_designs.PeopleDesign) -> people_designs.PeopleDesign:
         if self.contrast is None or self.model is None or self.min_coverage is None:
             return self._with_power(design)
-        return with_chances(design, self.model, self.contrast, self.seed)
+        return people_designs.with_chances(design, self.model, self.contrast, self.seed)
 
 
-def _chance(design: PeopleDesign) -> float:
+def _chance(design: people_designs.PeopleDesign) -> float:
     """With too few people none."""
     return design.chances.probable if design.chances else design.power or 0.0
 

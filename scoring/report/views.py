@@ -76,9 +76,7 @@ def report_export(request: ResearcherRequest, study: Study, part: str, form: str
 def preregistration_export(request: ResearcherRequest, study: Study, form: str) -> HttpResponse:
     if form not in preregistration.FORMATS:
         raise Http404
-    data, written = (
-        preregistration.export_preregistration(study, form),
-        preregistration.FORMATS[form],
-    )
+    written = preregistration.FORMATS[form]
+    data = preregistration.export_preregistration(study, form)
     name = f"preregistration-{study.slug}.{written.extension}"
     return document(data, written.content_type, name)

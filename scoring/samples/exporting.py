@@ -218,11 +218,6 @@ def _sample(
     reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
     answer = answer_kind(evaluation.cell.task.kind).as_text(read(given["answer"]))
     latency = given.get("latency_ms")
-    told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
-    if benchmark.canary:
-        told["canary"] = benchmark.canary
-    if len(alternatives) > 1:
-        told["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.evaluation_id,
@@ -250,8 +245,21 @@ def _sample(
         ],
         "evaluation": {"score": score, "is_correct": score == 1},
         "performance": None if latency is None else {"latency_ms": latency},
-        "metadata": {**told, **evaluation.about, **given.get("details", {})},
+        "metadata": {
+            **_metadata(evaluation, alternatives),
+            **evaluation.about,
+            **given.get("details", {}),
+        },
     }
+
+
+def _metadata(evaluation: Evaluation, alternatives: Sequence[Sequence[str]]) -> dict[str, str]:
+    told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
+    if canary := evaluation.cell.task.benchmark.canary:
+        told["canary"] = canary
+    if len(alternatives) > 1:
+        told["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
+    return told
 
 
 def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:

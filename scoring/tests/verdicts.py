@@ -32,15 +32,8 @@ from scoring.cells.rows import (
 from scoring.core import verdicts
 from scoring.core import verdicts as rule
 from scoring.tables.table import columns_in, picked
+from scoring.tests import differences
 from scoring.tests.differences import COLUMNS as OF_TESTS
-from scoring.tests.differences import (
-    Difference,
-    Pairing,
-    difference_of,
-    in_percent,
-    more_and_fewer_shots,
-    systems_and_systems,
-)
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
 # A study, its pool, the name of a row and a number of shots.
@@ -209,8 +202,8 @@ Thing = TypeVar("Thing")
 
 
 def against_systems(
-    pairs: Sequence[Pairing], tasks: Collection[str], about: Mapping[str, Any]
-) -> tuple[list[Difference], list[Difference]]:
+    pairs: Sequence[differences.Pairing], tasks: Collection[str], about: Mapping[str, Any]
+) -> tuple[list[differences.Difference], list[differences.Difference]]:
     """Of every cell of people beside a system; and the averages of those systems that have all the
     tasks. about: what else is said of each."""
     families = _grouped(pairs, _family_of)
@@ -218,22 +211,22 @@ def against_systems(
     return cells, _averages(pairs, tasks, about)
 
 
-def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[Difference]:
-    families = _grouped(more_and_fewer_shots(people), _family_of)
+def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[differences.Difference]:
+    families = _grouped(differences.more_and_fewer_shots(people), _family_of)
     return [judged for family in families for judged in _judged(family, about)]
 
 
 def between_systems(
     systems: Sequence[Cell], about: Mapping[str, Any], *, margin: float
-) -> list[Difference]:
+) -> list[differences.Difference]:
     """Every two systems on the same items and splits, a family of their own. The margin is that of
     the study, if it is one that is compared."""
-    return list(_judged(systems_and_systems(systems), about, margin))
+    return list(_judged(differences.systems_and_systems(systems), about, margin))
 
 
 def _judged(
-    family: Sequence[Pairing], about: Mapping[str, Any], margin: float | None = None
-) -> Iterable[Difference]:
+    family: Sequence[differences.Pairing], about: Mapping[str, Any], margin: float | None = None
+) -> Iterable[differences.Difference]:
     """The tests of one family; with people the margin is their study's."""
     if not family:
         return
@@ -241,12 +234,12 @@ def _judged(
     members = [pair.member for pair in family]
     found_each = rule.verdicts(members, margin=margin / 100)
     for pair, found in zip(family, found_each, strict=True):
-        yield difference_of(pair, **_said(found, [pair], margin), **about)
+        yield differences.difference_of(pair, **_said(found, [pair], margin), **about)
 
 
 def _averages(
-    pairs: Iterable[Pairing], tasks: Collection[str], about: Mapping[str, Any]
-) -> list[Difference]:
+    pairs: Iterable[differences.Pairing], tasks: Collection[str], about: Mapping[str, Any]
+) -> list[differences.Difference]:
     if len(tasks) < FEWEST_TASKS:
         return []
     complete = []
@@ -259,17 +252,17 @@ def _averages(
 
 
 def _judged_averages(
-    family: Sequence[Sequence[Pairing]], about: Mapping[str, Any]
-) -> Iterable[Difference]:
+    family: Sequence[Sequence[differences.Pairing]], about: Mapping[str, Any]
+) -> Iterable[differences.Difference]:
     """Of one study's people, at its margin; no test where somebody is in two of the tasks."""
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
     found_each = rule.verdicts(members, margin=margin / 100)
     for pairs, member, found in zip(family, members, found_each, strict=True):
         has_shared = share_people([pair.cell for pair in pairs])
-        yield Difference(
+        yield differences.Difference(
             **pairs[0].named,
-            **in_percent(member.test),
+            **differences.in_percent(member.test),
             **_said(found, pairs, margin),
             **about,
             task=None,
@@ -284,7 +277,7 @@ def _judged_averages(
         )
 
 
-def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
+def _average_member(pairs: Sequence[differences.Pairing]) -> rule.Member:
     tests = [pair.test for pair in pairs]
     average = verdicts.average_difference(tests)
     members = [pair.member for pair in pairs]
@@ -305,7 +298,9 @@ def _mean(scores: Iterable[float]) -> float | None:
     return percent(fmean(scores))
 
 
-def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[str, Any]:
+def _said(
+    found: rule.Verdict, pairs: Sequence[differences.Pairing], margin: float
+) -> dict[str, Any]:
     return {
         "outcome": found.outcome,
         "certainty": found.certainty,
@@ -322,7 +317,7 @@ def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[
     }
 
 
-def _family_of(pair: Pairing) -> tuple[object, ...]:
+def _family_of(pair: differences.Pairing) -> tuple[object, ...]:
     """One study's people; simulated ones, and those beside later systems, by themselves."""
     return pair.cell.study, pair.cell.simulated, pair.supplement is not None
 

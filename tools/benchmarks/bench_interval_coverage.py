@@ -15,7 +15,7 @@ from scipy import stats
 from scoring.core.bootstrap import resample_counts
 from scoring.core.intervals import cell_interval, new_items_limits
 from scoring.core.people_designs import ScoreModel
-from scoring.core.variance import complete_spread, t_quantile, wilson_limits
+from scoring.core.variance import Components, complete_spread, t_quantile, wilson_limits
 
 LEVEL = 0.95
 MEANS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.995)
@@ -72,9 +72,7 @@ def crowd(mean: float, sd_points: float, item_share: float) -> ScoreModel:
     total = 0.25
     annotator = (sd_points / 100) ** 2
     item = item_share * (total - annotator)
-    half = ScoreModel.from_components(
-        annotator_var=annotator, item_var=item, residual_var=total - annotator - item
-    )
+    half = ScoreModel.of_components(Components(annotator, item, total - annotator - item))
     return ScoreModel(mean, half.annotator_share, half.item_share)
 
 

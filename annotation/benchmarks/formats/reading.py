@@ -76,25 +76,10 @@ def read_task(
     sets = _settled(sets, own.pop("answer_by", ""), as_set=as_set)
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or tables.kind or derive_kind(rows)
-    for row in rows:
-        if problem := answer_kind(kind).problem_of_row(row):
-            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
-    if own.get("markup") == Markup.MARKDOWN and not answer_kind(kind).takes_markup:
-        raise BadInput(
-            f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
-            "the task's file."
-        )
-    if not answer_kind(kind).takes_markup and (seen := next((r for r in rows if r.images), None)):
-        raise BadInput(
-            f"{seen.where}: images cannot stand where words of a text are chosen ({kind})."
-        )
+    _check_kind(task, own, kind, rows)
     _settle_normalisation(task, own, kind)
     choices = own.pop("choices", labels_of(rows))
-    if long := next((label for label in choices if len(label) > LONGEST_LABEL), None):
-        raise BadInput(
-            f"{task.slug}: the label “{long[:40]}…” has {len(long):,} characters, and at most "
-            f"{LONGEST_LABEL:,} fit on a button."
-        )
+    _check_lengths(task, choices)
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _note_differing_gold(rows, reader.notes)
@@ -178,6 +163,34 @@ def _check_size(rows: Sequence[content.ReadExample], shots: int) -> None:
         raise BadInput(
             f"{rows[-1].where}: the file ends here with {len(rows)} rows of {contexts} contexts, "
             f"but its name says {shots} shots; it needs {shots} of either."
+        )
+
+
+def _check_kind(
+    task: TaskFiles, own: Fields, kind: str, rows: Sequence[content.ReadExample]
+) -> None:
+    """That what is asked can be answered in this kind, and shown as its answers need it."""
+    for row in rows:
+        if problem := answer_kind(kind).problem_of_row(row):
+            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
+    if answer_kind(kind).takes_markup:
+        return
+    if own.get("markup") == Markup.MARKDOWN:
+        raise BadInput(
+            f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
+            "the task's file."
+        )
+    if seen := next((row for row in rows if row.images), None):
+        raise BadInput(
+            f"{seen.where}: images cannot stand where words of a text are chosen ({kind})."
+        )
+
+
+def _check_lengths(task: TaskFiles, labels: Iterable[str]) -> None:
+    if long := next((label for label in labels if len(label) > LONGEST_LABEL), None):
+        raise BadInput(
+            f"{task.slug}: the label “{long[:40]}…” has {len(long):,} characters, and at most "
+            f"{LONGEST_LABEL:,} fit on a button."
         )
 
 

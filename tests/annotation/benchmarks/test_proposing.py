@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.benchmarks.correcting import proposals_of
 from annotation.benchmarks.importing import import_benchmark
-from annotation.benchmarks.proposing import proposals_of
 from annotation.models import Task
 from tests import make
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from annotation.benchmarks.correcting import proposals_of
 from annotation.benchmarks.importing import import_benchmark
-from annotation.benchmarks.proposing import proposals_of
 from annotation.kinds import answer_kind, answer_score, asked
 from annotation.kinds.replies import read_labels
 from annotation.models import Task

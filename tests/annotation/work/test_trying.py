@@ -13,7 +13,7 @@ from annotation.models import Batch, Kind, Task
 from annotation.models.frozen import draft_content
 from annotation.studies.lifecycle import start_study
 from annotation.work.consent_facts import asked_of
-from annotation.work.trying import to_try
+from annotation.work.previewing import to_try
 from annotation.work.wording import in_language
 from tests import make
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scoring.core.comparison import paired_difference, paired_without_each
 from scoring.core.intervals import CellInterval, cell_interval
 from scoring.core.people_designs import ScoreModel
+from scoring.core.variance import Components
 from scoring.core.verdicts import (
     AverageInterval,
     Member,
@@ -108,7 +109,7 @@ def test_has_no_interval_where_a_task_has_none() -> None:
 
 
 def test_covers_an_average_over_four_tasks() -> None:
-    model = ScoreModel.from_components(annotator_var=0.002, item_var=0.03, residual_var=0.05)
+    model = ScoreModel.of_components(Components(annotator=0.002, item=0.03, residual=0.05))
     drawn = model.draw(5, 60, replicates=1200, rng=np.random.default_rng(3))
     found = [average_of([cell_interval(y) for y in four]) for four in drawn.reshape(300, 4, 5, 60)]
     held = np.mean([f.low <= model.mean <= f.high for f in found])

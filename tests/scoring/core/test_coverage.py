@@ -5,6 +5,7 @@ import pytest
 
 from scoring.core.intervals import cell_interval, new_items_limits, these_items_limits
 from scoring.core.people_designs import ScoreModel
+from scoring.core.variance import Components
 
 TYPICAL = (0.0016, 0.072, 0.0864)
 UNEVEN = (0.0053, 0.076, 0.0944)
@@ -13,8 +14,7 @@ ALMOST_1 = (0.00002, 0.0020, 0.0030)
 
 
 def model_of(components: tuple[float, float, float]) -> ScoreModel:
-    annotator, item, residual = components
-    return ScoreModel.from_components(annotator_var=annotator, item_var=item, residual_var=residual)
+    return ScoreModel.of_components(Components(*components))
 
 
 @pytest.mark.parametrize("components", [TYPICAL, UNEVEN, NEAR_1, ALMOST_1])

@@ -22,6 +22,7 @@ from scoring.core.sample_size import (
     published_examples,
     simulate_intervals,
 )
+from scoring.core.variance import Components
 
 PLAN = {
     "budget": 60,
@@ -223,7 +224,7 @@ NEAR_1 = {"annotator_var": 0.0001, "item_var": 0.01, "residual_var": 0.0094}
 @pytest.mark.parametrize("components", [{}, NEAR_1])
 def test_promises_the_width_that_cells_have(components: dict) -> None:
     design = plan(min_coverage=0.9, **components)[0]
-    model = ScoreModel.from_components(**{**components_of(PLAN), **components})
+    model = model_of({**PLAN, **components})
     drawn = model.draw(
         design.annotators, design.items, replicates=200, rng=np.random.default_rng(1)
     )
@@ -233,7 +234,7 @@ def test_promises_the_width_that_cells_have(components: dict) -> None:
 
 def test_tells_the_widths_that_most_studies_get() -> None:
     design = plan(min_coverage=0.9, **NEAR_1)[0]
-    model = ScoreModel.from_components(**NEAR_1)
+    model = model_of(NEAR_1)
     drawn = model.draw(
         design.annotators, design.items, replicates=2000, rng=np.random.default_rng(2)
     )
@@ -249,8 +250,9 @@ def test_promises_more_width_near_1_than_the_plain_scale() -> None:
     assert all(d.width > 1.2 * plain[d.annotators, d.items] for d in found if d.annotators > 4)
 
 
-def components_of(values: dict[str, Any]) -> dict[str, float]:
-    return {name: values[name] for name in ("annotator_var", "item_var", "residual_var")}
+def model_of(values: dict[str, Any]) -> ScoreModel:
+    parts = (values[name] for name in ("annotator_var", "item_var", "residual_var"))
+    return ScoreModel.of_components(Components(*parts))
 
 
 def test_recommends_the_cheapest_that_is_nearly_as_narrow() -> None:

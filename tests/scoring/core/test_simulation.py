@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from scoring.core.people_designs import ScoreModel
-from scoring.core.variance import mean_squares
+from scoring.core.variance import Components, mean_squares
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,7 @@ from scoring.core.variance import mean_squares
 )
 def test_draws_scores_with_the_stated_components(components: tuple[float, ...]) -> None:
     a, i, r = components
-    model = ScoreModel.from_components(annotator_var=a, item_var=i, residual_var=r)
+    model = ScoreModel.of_components(Components(a, i, r))
     n, m = 8, 150
     y = model.draw(n, m, replicates=3000, rng=np.random.default_rng(1))
     squares = mean_squares(y)
@@ -24,7 +24,7 @@ def test_draws_scores_with_the_stated_components(components: tuple[float, ...]) 
 
 
 def test_knows_what_a_new_annotator_scores_on_given_items() -> None:
-    model = ScoreModel.from_components(annotator_var=0.004, item_var=0.07, residual_var=0.09)
+    model = ScoreModel.of_components(Components(annotator=0.004, item=0.07, residual=0.09))
     rng = np.random.default_rng(2)
     items = np.array([-2, -0.5, 0, 1.5])
     people = rng.standard_normal((1, 40_000, 1), np.float32)
@@ -33,7 +33,7 @@ def test_knows_what_a_new_annotator_scores_on_given_items() -> None:
 
 
 def test_holds_scores_without_annotator_or_item_variance() -> None:
-    model = ScoreModel.from_components(annotator_var=0, item_var=0, residual_var=0.16)
+    model = ScoreModel.of_components(Components(annotator=0, item=0, residual=0.16))
     assert (model.annotator_share, model.item_share) == (0, 0)
     assert model.mean == pytest.approx(0.8)
 
@@ -41,4 +41,4 @@ def test_holds_scores_without_annotator_or_item_variance() -> None:
 @pytest.mark.parametrize("residual", [0.0, 0.26])
 def test_rejects_components_that_no_score_can_have(residual: float) -> None:
     with pytest.raises(ValueError, match=r"at most 0\.25"):
-        ScoreModel.from_components(annotator_var=0, item_var=0, residual_var=residual)
+        ScoreModel.of_components(Components(annotator=0, item=0, residual=residual))

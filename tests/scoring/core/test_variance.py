@@ -6,6 +6,7 @@ import pytest
 
 from scoring.core.people_designs import ScoreModel
 from scoring.core.variance import (
+    Components,
     crossed_spread,
     mean_squares,
     variance_components,
@@ -68,5 +69,5 @@ def test_has_no_components_for_one_annotator(people: np.ndarray) -> None:
 
 
 def one_cell(n: int, m: int) -> np.ndarray:
-    model = ScoreModel.from_components(annotator_var=0.002, item_var=0.07, residual_var=0.09)
+    model = ScoreModel.of_components(Components(annotator=0.002, item=0.07, residual=0.09))
     return model.draw(n, m, replicates=1, rng=np.random.default_rng(n))[0].astype(float)

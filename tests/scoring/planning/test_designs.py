@@ -95,9 +95,7 @@ def test_promises_the_width_that_the_table_will_show(mean: float) -> None:
 
 
 def _shares(a: Assumptions) -> tuple[float, float]:
-    model = ScoreModel.from_components(
-        annotator_var=a.annotator_var, item_var=a.item_var, residual_var=a.residual_var
-    )
+    model = ScoreModel.of_components(a.components)
     return model.annotator_share, model.item_share
 
 
