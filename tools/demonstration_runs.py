@@ -23,7 +23,7 @@ WORK = ROOT / "var" / "demonstration-runs"
 STORED = ROOT / "annotation" / "simulation" / "demo"
 PORT = 8791  # kept: an answer is known again by the address that gave it
 TUNED = "MiniLM-L6"
-# Chosen before any test item was asked. Few steps, so that each is larger than the papers'.
+# Set once, and not searched. Few steps, so that each is larger than the papers'.
 TUNED_TASKS = ("reviews", "statements", "newsroom", "gazetteer")
 TUNING = ("--learning-rate", "2e-4", "--batch-size", "4", "--steps", "40")
 # The shots as one text, as base models take them; a label is short.
