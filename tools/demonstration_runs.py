@@ -24,15 +24,10 @@ STORED = ROOT / "annotation" / "simulation" / "demo"
 PORT = 8791  # kept: an answer is known again by the address that gave it
 TUNED = "MiniLM-L6"
 # Set once, and not searched. Few steps, so that each is larger than the papers'.
-TUNED_TASKS = ("reviews", "statements", "newsroom", "gazetteer")
 TUNING = ("--learning-rate", "2e-4", "--batch-size", "4", "--steps", "40")
-# The shots as one text, as base models take them; a label is short.
-ASKING = (
-    *("--base-url", f"http://127.0.0.1:{PORT}/v1", "--completions", "--max-tokens", "8"),
-    *("--connections", "1"),
-)
-# Both read short texts alone: a core reads about a hundred tokens a second.
-ASKED_TASKS = ("reviews", "statements")
+# The shots as one text, as base models take them.
+ASKING = ("--base-url", f"http://127.0.0.1:{PORT}/v1", "--completions", "--connections", "1")
+LABELED, NAMING = ("reviews", "statements"), ("reading", "cloze", "newsroom", "gazetteer")
 # What is kept of a run's report, besides its notes.
 KEPT = {"prompts", "asked", "tuning", "tuned"}
 
@@ -59,15 +54,20 @@ def manage(*arguments: object) -> None:
 
 def tune() -> None:
     folder = weights(MINILM).parent
-    chosen = ("--benchmark", "demo", "--task", *TUNED_TASKS, "--shots", "10", "20", "30")
+    chosen = ("--benchmark", "demo", "--shots", "10", "20", "30")
     manage("finetune_model", folder, *chosen, "--system", TUNED, *TUNING)
 
 
 def ask() -> None:
     with served(PORT):
-        for answers in ("likelihood", "text"):
-            chosen = ("--benchmark", "demo", "--task", *ASKED_TASKS, "--answers", answers)
-            manage("run_model", SMOLLM2, *chosen, *ASKING)
+        for answers, tokens, tasks in (
+            ("likelihood", 8, LABELED),  # elsewhere there is nothing to rank
+            ("text", 8, LABELED),
+            ("text", 32, NAMING),
+        ):
+            how = ("--answers", answers, "--max-tokens", tokens)
+            chosen = ("--benchmark", "demo", "--task", *tasks)
+            manage("run_model", SMOLLM2, *chosen, *how, *ASKING)
 
 
 def store() -> None:
