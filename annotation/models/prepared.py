@@ -1,15 +1,16 @@
-"""A row that every step of every annotator reads, by a statement that is compiled once.
+"""What every step of every annotator reads and writes, by statements that are compiled once.
 
-To compile it takes several times as long as the database takes to answer it. It stays the ORM's own
-statement, and its row becomes what the ORM makes of it.
+To compile one takes several times as long as the database takes to answer it. They stay the ORM's
+own statements, and what is read or written is what the ORM would make of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import local
 from typing import Any, Generic, TypeVar
 
-from django.db import connections, models
+from django.db import connection, connections, models
 from django.db.models.query import ModelIterable
+from django.db.models.sql import InsertQuery, UpdateQuery
 
 M = TypeVar("M", bound=models.Model)
 # In the place of a key, while the statement is compiled.
@@ -42,3 +43,55 @@ class PreparedRow(Generic[M]):
             vars(rows.query)["get_compiler"] = lambda **_: compiler
             kept = self._kept.statement = rows, compiler, sql
         return kept
+
+
+_INSERTS: dict[type[models.Model], tuple[list[Any], str]] = {}
+_UPDATES: dict[tuple[object, ...], tuple[list[Any], str]] = {}
+
+
+def insert(row: models.Model) -> None:
+    """Store a new row, whose primary key the database chooses."""
+    kept = _INSERTS.get(type(row)) or _INSERTS.setdefault(type(row), _compiled_insert(row))
+    fields, sql = kept
+    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        (row.pk,) = cursor.fetchone()
+    row._state.adding, row._state.db = False, connection.alias
+
+
+def _compiled_insert(row: models.Model) -> tuple[list[Any], str]:
+    meta = row._meta
+    fields = [field for field in meta.concrete_fields if not field.primary_key]
+    query = InsertQuery(type(row))
+    query.insert_values(fields, [row])
+    compiler = query.get_compiler(using=connection.alias)
+    compiler.returning_fields = [meta.pk]
+    ((sql, _),) = compiler.as_sql()
+    return fields, sql
+
+
+def update(
+    model: type[models.Model], where: Mapping[str, object], changes: Mapping[str, object]
+) -> int:
+    """Change the rows that hold exactly these values, none of them NULL; how many there were."""
+    values = [*changes.values(), *where.values()]
+    key = model, *changes, None, *where
+    kept = _UPDATES.get(key) or _UPDATES.setdefault(key, _compiled_update(model, where, changes))
+    fields, sql = kept
+    prepared = [
+        field.get_db_prep_save(value, connection)
+        for field, value in zip(fields, values, strict=True)
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, prepared)
+        return int(cursor.rowcount)
+
+
+def _compiled_update(
+    model: type[models.Model], where: Mapping[str, object], changes: Mapping[str, object]
+) -> tuple[list[Any], str]:
+    query: Any = model._default_manager.filter(**where).query.chain(UpdateQuery)
+    query.add_update_values(changes)
+    sql, _ = query.get_compiler(using=connection.alias).as_sql()
+    return [model._meta.get_field(name) for name in (*changes, *where)], sql

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from annotation.kinds import Form, answer_kind
-from annotation.models import Assignment, Judgement, Outcome, WorkState
+from annotation.models import Assignment, Judgement, Outcome, WorkState, prepared
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content, sequence
 from annotation.work.finishing import end_by_closing, finish, paid_ms
@@ -77,7 +77,7 @@ def submit_answer(
         with transaction.atomic():
             if not _holds_place(assignment, at):
                 return None
-            judgement: Judgement | None = Judgement.objects.create(
+            judgement = Judgement(
                 assignment=assignment,
                 example_id=example.pk,
                 role=example.role,
@@ -90,10 +90,11 @@ def submit_answer(
                 paid_ms=paid,
                 **times,
             )
+            prepared.insert(judgement)
             if not _after_answer(assignment, content, step, paid, at):
                 # The assignment ended or moved on meanwhile: this answer came too late.
                 transaction.set_rollback(True)
-                judgement = None
+                return None
     except IntegrityError:
         # The same form came twice at once: the first one stands.
         assignment.refresh_from_db()
@@ -196,9 +197,8 @@ def _end_if_closed(assignment: Assignment, at: datetime) -> None:
 def _move(assignment: Assignment, from_state: str, *, at: datetime, **changes: object) -> bool:
     """Move one step on, unless another request was first; the row count decides."""
     changes |= {"seen_at": at, "shown_at": at}
-    moved = Assignment.objects.filter(
-        pk=assignment.pk, state=from_state, step=assignment.step
-    ).update(**changes)
+    where = {"id": assignment.pk, "state": from_state, "step": assignment.step}
+    moved = prepared.update(Assignment, where, changes)
     if not moved:
         assignment.refresh_from_db()
     for field, value in changes.items() if moved else ():

@@ -200,7 +200,10 @@ def test_finds_an_assignment_by_external_id(admin_client: Client, assignment: As
     url = reverse("admin:annotation_assignment_changelist")
     found = admin_client.get(url, {"q": "PERSON-7"}).content.decode()
     assert assignment.annotator.pseudonym in found
-    assert assignment.annotator.pseudonym not in admin_client.get(url, {"q": "PERSON-8"}).content.decode()
+    assert (
+        assignment.annotator.pseudonym
+        not in admin_client.get(url, {"q": "PERSON-8"}).content.decode()
+    )
 
 
 @pytest.mark.parametrize(
