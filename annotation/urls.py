@@ -15,6 +15,19 @@ PERSON = f"{STUDY}/people/<int:assignment_id>"
 
 app_name = "annotation"
 urlpatterns = [
+    # Somebody at work: looked up first, since that is asked for by far most often.
+    path("work/submit/", work.submit, name="submit"),
+    path("work/next/", work.proceed, name="proceed"),
+    path("work/consent/", entering.consent, name="consent"),
+    path("work/try/<int:number>/", entering.try_one, name="try_one"),
+    path("work/who/", entering.choose_who, name="choose_who"),
+    path("work/", work.work, name="work"),
+    path("work/begin/", work.begin, name="begin"),
+    path("work/withdraw/", work.withdraw, name="withdraw"),
+    path("work/comment/", work.comment, name="comment"),
+    path("work/comment/stored/", work.comment_thanks, name="comment_thanks"),
+    path("work/device/", work.another_device, name="another_device"),
+    path("work/leave/", work.leave, name="leave"),
     path("", studies.home, name="home"),
     path("colleagues/<slug:token>/", colleague, name="colleague"),
     # Annotators
@@ -29,18 +42,6 @@ urlpatterns = [
     ),
     path("resume/<slug:token>/", entering.resume, name="resume"),
     path("go/", work.enter_code, name="enter_code"),
-    path("work/consent/", entering.consent, name="consent"),
-    path("work/try/<int:number>/", entering.try_one, name="try_one"),
-    path("work/who/", entering.choose_who, name="choose_who"),
-    path("work/", work.work, name="work"),
-    path("work/begin/", work.begin, name="begin"),
-    path("work/submit/", work.submit, name="submit"),
-    path("work/next/", work.proceed, name="proceed"),
-    path("work/withdraw/", work.withdraw, name="withdraw"),
-    path("work/comment/", work.comment, name="comment"),
-    path("work/comment/stored/", work.comment_thanks, name="comment_thanks"),
-    path("work/device/", work.another_device, name="another_device"),
-    path("work/leave/", work.leave, name="leave"),
     path("language/", work.choose_language, name="choose_language"),
     # Studies
     path(f"{STUDY}/start/", studies.start, name="start"),

@@ -5,11 +5,17 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from ipaddress import ip_address
+from typing import Any
 
 from axes.models import AccessLog
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import InterfaceError, OperationalError
 from django.http import (
     Http404,
@@ -26,6 +32,7 @@ from django.template.loader import render_to_string
 from django.urls import resolve, reverse
 from django.utils import timezone, translation
 from django.utils.cache import add_never_cache_headers
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import page_not_found
@@ -106,10 +113,37 @@ class AnnotatorsLanguage(LocaleMiddleware):
             translation.activate("en")
 
 
+class _NotOfAnnotators(MiddlewareMixin):
+    """Who works on a study has no account here, and each answer comes this way."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        is_annotators = request.path_info.startswith(ANNOTATORS)
+        return (self.get_response if is_annotators else super().__call__)(request)
+
+
+class Sessions(_NotOfAnnotators, SessionMiddleware): ...
+
+
+class Users(AuthenticationMiddleware):
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(ANNOTATORS):
+            request.user = AnonymousUser()
+        else:
+            super().process_request(request)
+
+
+class Messages(_NotOfAnnotators, MessageMiddleware): ...
+
+
 PER_ADDRESS, PER_NAME = "failed_sign_ins_per_address", "failed_sign_ins_per_name"
 # So many times the limit of an address is a flood, behind which no password is looked at.
 FLOOD = 10
 REMEMBERED = timedelta(days=90)
+
+
+@cache
+def _sign_in_page() -> str:
+    return reverse("admin:login")
 
 
 def slow_guessing(get_response: Handler) -> Handler:
@@ -117,7 +151,7 @@ def slow_guessing(get_response: Handler) -> Handler:
     Others at the same address may be in the right: theirs is looked at, until it is a flood."""
 
     def guarded(request: HttpRequest) -> HttpResponseBase:
-        signs_in = request.method == "POST" and request.path == reverse("admin:login")
+        signs_in = request.method == "POST" and request.path == _sign_in_page()
         if not (signs_in or request.headers.get("Authorization")):
             return get_response(request)
         address = throttles.address_of(request)
@@ -196,6 +230,18 @@ def keep_out_of_caches(get_response: Handler) -> Handler:
         if is_somebody and "Cache-Control" not in response.headers:
             # Without a date, which would tell one answer from an equal one.
             response.headers["Cache-Control"] = "private, no-store"
+        return response
+
+    return middleware
+
+
+def load_from_here_alone(get_response: Handler) -> Handler:
+    """No page runs or shows what comes from elsewhere, but for Django's own about an error."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if not (settings.DEBUG and response.status_code in (404, 500)):
+            response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
         return response
 
     return middleware

@@ -34,10 +34,17 @@ _DOOR_MAX_AGE_S = 7 * 24 * 60 * 60
 DEVICE_CODE_COOKIE = "device_code"
 # Several people in one household may share a browser; more than this is not a household.
 _MOST_ASSIGNMENTS = 8
+# Of a study, which no page of somebody at work shows: what is compared, and by which rules, is
+# frozen, and kept by each process.
+OUT_OF_SIGHT = (
+    *("frozen", "consent_text", "created_at", "archived_at", "platform_fee", "question", "seed"),
+    *("named_systems", "margin", "margin_reason", "unanswerable_reason", "screening_reason"),
+    *("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score"),
+)
 # What each of an annotator's pages needs.
 WORKED_ON = PreparedRow(
     lambda: Assignment.objects.select_related("place", "study").defer(
-        "study__frozen", "study__consent_text"
+        *(f"study__{name}" for name in OUT_OF_SIGHT)
     )
 )
 

@@ -273,6 +273,7 @@ def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> H
         **context_at(preview),
         "title": "Preview",
         "preview_address": request.path,
+        "sent_to": request.path,
         "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
         "stops": {
             name: label for name, label in LABELS.items() if name != "practice" or preview.trained

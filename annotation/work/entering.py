@@ -352,6 +352,7 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         "trying": True,
         "title": _("Try one"),
         "preview_address": request.path,
+        "sent_to": request.path,
         "preview_state": "answered" if answer else "",
         "error": error,
     }

@@ -9,11 +9,12 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import segno
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -230,8 +231,6 @@ def context_at(position: Position) -> dict[str, Any]:
         # An ended assignment's page stands without its task.
         "content": None if assignment.is_finished else task,
         "description": markdown_html(kind.described(task.description), task.markup),
-        "earned": earned(assignment.paid_ms, rules.hourly_rate),
-        "minutes": assignment.paid_ms // 60_000,
         **_PANELS[assignment.state](position),
     }
 
@@ -240,17 +239,18 @@ def _description(position: Position) -> dict[str, Any]:
     """Before the checks, before the practice, or between it and the test: then everything that it
     tells has been revealed."""
     assignment, content = position.assignment, position.content
-    counts = {
+    facts = {
+        "sent_to": _address("annotation:begin"),
         "check_count": max(0, len(content.checks) - assignment.step),
         "training_count": len(content.training),
         "test_count": len(content.test),
     }
     if assignment.step <= len(content.checks):
         told = {"ahead": ahead(content) if content.training and not assignment.step else ""}
-        return {"panel": "annotation/work/_description.html", **counts, **told}
+        return {"panel": "annotation/work/_description.html", **facts, **told}
     return {
         "panel": "annotation/work/_practice_done.html",
-        **counts,
+        **facts,
         "score": (assignment.training_score or 0) / 100,
         "progress": progress(assignment, content),
     }
@@ -260,6 +260,7 @@ def _answering(position: Position) -> dict[str, Any]:
     content, example = position.content, position.example()
     return {
         "panel": "annotation/work/_answer.html",
+        "sent_to": _address("annotation:submit"),
         "example": example,
         "asked": position.asked(example),
         # Looked up only when a form comes back with an error, and is rendered again.
@@ -296,6 +297,7 @@ def _revealed(position: Position) -> dict[str, Any]:
     )
     return {
         "panel": "annotation/work/_reveal.html",
+        "sent_to": _address("annotation:proceed"),
         "example": example,
         "reveal": reveal,
         "shown": answer_kind(content.kind).revealed(example, judgement, reveal),
@@ -338,15 +340,24 @@ def own_work(study: models.Study, annotator: models.Annotator) -> dict[str, str]
 
 
 def progress(assignment: models.Assignment, content: BatchContent) -> dict[str, Any]:
+    here = place(assignment.step, content)
+    return {
+        **here,
+        "html": _place_html(get_language(), **here),
+        "worked": _worked(assignment, content),
+    }
+
+
+def place(step: int, content: BatchContent) -> dict[str, Any]:
     """`saved` is the number of the answer before this one, which is stored; 0 for the first."""
     checked, trained = len(content.checks), len(content.training)
-    if assignment.step < checked:
+    if step < checked:
         role, before, total = models.CHECK, 0, checked
-    elif assignment.step < content.test_from:
+    elif step < content.test_from:
         role, before, total = models.Role.TRAINING, checked, trained
     else:
         role, before, total = models.Role.TEST, content.test_from, len(content.test)
-    number = assignment.step + 1 - before
+    number = step + 1 - before
     return {
         "role": role,
         "number": number,
@@ -355,12 +366,31 @@ def progress(assignment: models.Assignment, content: BatchContent) -> dict[str, 
         "has_training": bool(trained),
         "tests": len(content.test),
         # Of the whole work, in which practice comes first.
-        "step": assignment.step + 1,
+        "step": step + 1,
         "steps": content.steps,
         "test_from": content.test_from,
         "is_half": number == total // 2 > LEAST_PACED,
-        "minutes_left": _minutes_left(assignment, content.steps),
     }
+
+
+@lru_cache(maxsize=4096)
+def _place_html(language: str, **here: Any) -> SafeString:
+    """The same for everybody at this step: rendered once per process, in each language."""
+    return mark_safe(render_to_string("annotation/work/_place.html", here))
+
+
+def _worked(assignment: models.Assignment, content: BatchContent) -> str:
+    rules, minutes = content.rules, assignment.paid_ms // 60_000
+    amount = amount_text(earned(assignment.paid_ms, rules.hourly_rate), rules.currency)
+    text = _("%(minutes)s min · %(amount)s") % {"minutes": minutes, "amount": amount}
+    if left := _minutes_left(assignment, content.steps):
+        text += " · " + _("about %(minutes)s min left") % {"minutes": left}
+    return text
+
+
+@cache
+def _address(name: str) -> str:
+    return reverse(name)
 
 
 def _minutes_left(assignment: models.Assignment, steps: int) -> int:
@@ -371,12 +401,12 @@ def _minutes_left(assignment: models.Assignment, steps: int) -> int:
     return max(1, round(assignment.paid_ms / done * (steps - done) / 60_000))
 
 
-def page_frame(assignment: models.Assignment, *, link: str, at: datetime) -> dict[str, Any]:
+def page_frame(assignment: models.Assignment, *, at: datetime) -> dict[str, Any]:
     # Once the study is closed: for how long the page on the screen may still be sent.
     until, left = assignment.study.sends_until, None
     if not assignment.is_finished and until is not None:
         left = max(1, -(-int((until - at).total_seconds()) // 60))
-    return {"title": page_title(assignment), "link": link, "minutes_left": left}
+    return {"title": page_title(assignment), "minutes_left": left}
 
 
 def page_title(assignment: models.Assignment) -> str:
@@ -386,7 +416,7 @@ def page_title(assignment: models.Assignment) -> str:
     if assignment.state == models.WorkState.DESCRIPTION:
         before_work = assignment.step <= len(content.checks)
         return _("What to do") if before_work else _("Practice is over")
-    here = progress(assignment, content)
+    here = place(assignment.step, content)
     if here["role"] == models.CHECK:
         example = _("Check %(number)d of %(total)d") % here
     elif here["role"] == models.Role.TRAINING:

@@ -1,7 +1,7 @@
 """The pages of somebody at work. Addresses are the same for everybody: the server knows the
 position of the browser's assignment, and shows that."""
 
-from functools import wraps
+from functools import partial, wraps
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -224,8 +224,9 @@ def _page(
     request: HtmxRequest, assignment: Assignment, *, error: str = "", notice: str = ""
 ) -> HttpResponse:
     template = f"{PAGE}#step" if request.htmx else PAGE
-    frame = page.page_frame(assignment, link=resume_link(request, assignment), at=timezone.now())
+    frame = page.page_frame(assignment, at=timezone.now())
     context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
+    context["link"] = partial(resume_link, request, assignment)
     return render(request, template, context, status=422 if error else 200)
 
 

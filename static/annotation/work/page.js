@@ -241,7 +241,7 @@
     event.preventDefault();
     event.stopImmediatePropagation();
     const error = form.querySelector("[data-form-error]");
-    error.textContent = unseen ? form.dataset.unseen : form.dataset.missing;
+    error.textContent = unseen ? error.dataset.unseen : error.dataset.missing;
     error.hidden = false;
     if (unseen) {
       // In sight now, even where it is taller than the window.

@@ -8,12 +8,12 @@ import pytest
 from django.db import IntegrityError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation.access.cookies import WORKED_ON
+from annotation.access.cookies import OUT_OF_SIGHT, WORKED_ON
 from annotation.models import Assignment, Example, Judgement, Place, WorkState, prepared
 from tests import make
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
-DEFERRED = ("study__frozen", "study__consent_text")
+DEFERRED = [f"study__{name}" for name in OUT_OF_SIGHT]
 
 
 def plain(assignment: Assignment | None) -> list[dict[str, Any] | None]:
