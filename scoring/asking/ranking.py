@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
-from scipy.special import log_softmax, logsumexp
+import scipy
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
@@ -75,7 +75,9 @@ def _emptied(example: PromptExample, text: str, keeps_question: bool) -> PromptE
 
 def mean_of_shares(told: Sequence[Sequence[float]]) -> list[float]:
     """The log of each option's mean probability among the options, over several prompts."""
-    return [float(one) for one in logsumexp(log_softmax(told, axis=1), axis=0) - log(len(told))]
+    special = scipy.special
+    shares = special.log_softmax(told, axis=1)
+    return [float(one) for one in special.logsumexp(shares, axis=0) - log(len(told))]
 
 
 def as_reply(line: Mapping[str, Any], *log_probabilities: Sequence[float]) -> str:
