@@ -86,11 +86,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
     at = request.GET.get("at", "")
     if at not in shots_at:
         at = shots_of_people(table.rows)
-    annotators = annotator_table(table.rows)
-    if scope.study:
-        annotators = annotators.without({"study"})
-    intervals = interval_table(table.rows, table.titles)
-    return {
+    shown = {
         "comparison": table,
         "at": at,
         "shots_at": shots_at,
@@ -101,13 +97,22 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "overview": requests.arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
+        "groups_offered": {} if is_withheld else scope.groups,
+        "offers_new_shot_sets": table.offers_new_shot_sets,
+        "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
+    }
+    if request.GET.get("view") != WIDE:
+        return shown
+    annotators = annotator_table(table.rows)
+    if scope.study:
+        annotators = annotators.without({"study"})
+    intervals = interval_table(table.rows, table.titles)
+    return {
+        **shown,
         "people": people_table(table, links),
         "systems": system_tables(table, links),
         "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
         "annotators": requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
-        "groups_offered": {} if is_withheld else scope.groups,
-        "offers_new_shot_sets": table.offers_new_shot_sets,
-        "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }
 
 
