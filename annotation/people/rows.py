@@ -25,12 +25,7 @@ class Row:
     """item_ms: the median milliseconds an item took those who completed the same cell, or 0."""
 
     def __init__(
-        self,
-        study: models.Study,
-        person: Person,
-        items: int,
-        item_ms: float,
-        flags: Sequence[Flag],
+        self, study: models.Study, person: Person, items: int, item_ms: float, flags: Sequence[Flag]
     ) -> None:
         self.person, self.items, self.flags = person, items, flags
         self.done = person.step + (person.state == models.WorkState.REVEALED)

@@ -1,7 +1,9 @@
 """The table of a comparison, its exports and its figures."""
 
+from dataclasses import replace
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -29,6 +31,8 @@ from scoring.models import shots_order
 
 # The view with every shot, interval and size in sight.
 WIDE = "wide"
+# Of its annotators.
+PER_PAGE = 100
 
 
 @require_safe
@@ -106,13 +110,16 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
     annotators = annotator_table(table.rows)
     if scope.study:
         annotators = annotators.without({"study"})
+    annotators = requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS)
+    page = Paginator(annotators.lines, PER_PAGE).get_page(request.GET.get("page"))
     intervals = interval_table(table.rows, table.titles)
     return {
         **shown,
+        "page": page,
         "people": people_table(table, links),
         "systems": system_tables(table, links),
         "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
-        "annotators": requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
+        "annotators": replace(annotators, lines=tuple(page)),
     }
 
 
