@@ -11,6 +11,7 @@ from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
 from annotation.models.frozen import batch_content, sequence
+from annotation.people.flags import HAS_WRONG
 from annotation.work.page import asked_html
 
 Made = TypeVar("Made")
@@ -23,6 +24,7 @@ def forget() -> None:
     cache.clear()
     for cached in (batch_content, sequence, asked_html):
         cached.cache_clear()
+    HAS_WRONG.clear()
 
 
 @contextmanager

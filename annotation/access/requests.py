@@ -24,8 +24,9 @@ class ResearcherRequest(HtmxRequest):
 
 
 def row_ids(request: HttpRequest, name: str) -> list[int]:
-    """Of the rows that a form names. Raises Http404 for what no database gives to a row."""
-    given = request.POST.getlist(name)
+    """Of the rows that a form names, maybe thousands in one field. Raises Http404 for what no
+    database gives to a row."""
+    given = " ".join(request.POST.getlist(name)).split()
     if not all(re.fullmatch("[0-9]{1,18}", value) for value in given):
         raise Http404
     return [int(value) for value in given]

@@ -15,12 +15,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Sum
 
 from annotation.models import (
     Assignment,
     ChangeAction,
-    JoinAnswer,
     Outcome,
     OutcomeRule,
     PaymentLine,
@@ -34,6 +33,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.exported_judgements import csv_lines
+from annotation.studies.monitoring import Person, people_of
 from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
 from annotation.work.wording import amount_text
 from scoring.tables.table import columns_in, values_of
@@ -59,111 +59,83 @@ class Due:
 
     def __init__(
         self,
-        assignment: Assignment,
+        person: Person,
         rules: Mapping[str, OutcomeRule],
         lines: Mapping[tuple[int, str], Lines],
     ) -> None:
-        self.assignment, self.rule = assignment, rules[assignment.outcome]
+        self.person, self.rule = person, rules[person.outcome]
         # By the outcome's rule, before anybody approved it.
-        self.earned = assignment.amount or NOTHING
+        self.earned = person.amount or NOTHING
         # Approved as due, with later corrections.
-        self.approvals = lines.get((assignment.pk, PayPurpose.DUE), NO_LINES)
+        self.approvals = lines.get((person.pk, PayPurpose.DUE), NO_LINES)
+        self.is_approved = self.approvals[1] > 0
+        self.total = self.approvals[0] if self.is_approved else self.earned
+        self.status = person.status or ""
         # What the platform pays by itself.
         self.base = self._base(rules)
         # Sent so far, less what was taken back.
-        self.bonuses = lines.get((assignment.pk, PayPurpose.BONUS), NO_LINES)
+        self.bonuses = lines.get((person.pk, PayPurpose.BONUS), NO_LINES)
+        self.sent = self.bonuses[0]
+        # The bonus that is still to be sent, or what was paid beyond what is due: never below 0.
+        self.open = max(self.total - self.base - self.sent, NOTHING)
+        self.overpaid = max(self.base + self.sent - self.total, NOTHING)
 
     @property
     def approved(self) -> Decimal | None:
         """None while nobody has approved it."""
-        return self.approvals[0] if self.approvals[1] else None
+        return self.total if self.is_approved else None
 
     @property
-    def sent(self) -> Decimal:
-        return self.bonuses[0]
-
-    @property
-    def total(self) -> Decimal:
-        return self.earned if self.approved is None else self.approved
-
-    @property
-    def open(self) -> Decimal:
-        """The bonus that is still to be sent: never below 0."""
-        return max(self.total - self.base - self.sent, NOTHING)
-
-    @property
-    def overpaid(self) -> Decimal:
-        return max(self.base + self.sent - self.total, NOTHING)
-
-    @property
-    def is_approved(self) -> bool:
-        return self.approved is not None
-
-    @property
-    def person_id(self) -> str:
-        return self.assignment.annotator.external_id
-
-    @property
-    def status(self) -> str:
-        submission = getattr(self.assignment, "submission", None)
-        return submission.status if submission else ""
+    def status_label(self) -> str:
+        return str(SubmissionStatus(self.status).label)
 
     @property
     def paid_minutes(self) -> float:
-        return self.assignment.paid_ms / 60_000
+        return self.person.paid_ms / 60_000
+
+    @property
+    def elapsed_hours(self) -> float:
+        return elapsed_hours(self.person.consented_at, self.person.finished_at)
 
     @property
     def elapsed_minutes(self) -> float:
-        return 60 * elapsed_hours(self.assignment)
+        return 60 * self.elapsed_hours
 
     @property
     def hourly(self) -> Decimal | None:
         """What an hour of elapsed time is worth, breaks included."""
-        return _per_hour(self.total, elapsed_hours(self.assignment))
+        return _per_hour(self.total, self.elapsed_hours)
 
     @property
     def hourly_paid(self) -> Decimal | None:
-        return _per_hour(self.total, self.assignment.paid_ms / HOUR_MS)
+        return _per_hour(self.total, self.person.paid_ms / HOUR_MS)
 
     def _base(self, rules: Mapping[str, OutcomeRule]) -> Decimal:
         """By what the platform says; until it says how it ended, by the code that was shown."""
         if self.status in _UNPAID:
             return NOTHING
-        return rules[_PAID_AS.get(self.status, self.assignment.outcome)].platform_pays or NOTHING
+        return rules[_PAID_AS.get(self.status, self.person.outcome)].platform_pays or NOTHING
 
 
-def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
-    """Of everybody whose work has ended, or of these assignments; the latest first."""
-    assignments = ended_assignments(study)
-    if among is not None:
-        assignments = assignments.filter(pk__in=list(among))
-    return dues_of(study, assignments)
+def dues(study: Study, *, among: Collection[int] | None = None) -> list[Due]:
+    """Of everybody whose work has ended, or of these assignments; the latest first. Nobody pays
+    simulated ones."""
+    people = people_of(study, among=among, order=("-finished_at", "-id"))
+    return dues_of(study, [one for one in people if one.outcome and one.amount is not None])
 
 
-def dues_of(study: Study, ended: Iterable[Assignment]) -> list[Due]:
-    """Of people who have been read, with the state of their submissions."""
+def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
     lines = PaymentLine.objects.filter(assignment__study=study).order_by()
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    return [Due(assignment, rules, ledger) for assignment in ended]
+    return [Due(person, rules, ledger) for person in ended]
 
 
 def due_of(assignment: Assignment) -> Due | None:
     """None while somebody is at work."""
     return next(iter(dues(assignment.study, among=[assignment.pk])), None)
-
-
-def ended_assignments(study: Study) -> QuerySet[Assignment]:
-    """Work of people: nobody pays simulated ones, and who declined has not worked."""
-    return (
-        Assignment.objects.of_people()
-        .filter(study=study, amount__isnull=False)
-        .exclude(outcome__in=["", JoinAnswer.DECLINED])
-        .select_related("annotator", "submission", "exclusion")
-        .order_by("-finished_at", "-id")
-    )
 
 
 def _per_hour(amount: Decimal, hours: float) -> Decimal | None:
@@ -226,15 +198,15 @@ class OpenBonuses:
     @property
     def digest(self) -> str:
         """Names exactly these bonuses: whoever marks them as sent has seen them."""
-        lines = sorted(f"{due.assignment.pk}:{due.sent}:{due.open}" for due in self.dues)
+        lines = sorted(f"{due.person.pk}:{due.sent}:{due.open}" for due in self.dues)
         return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def open_bonuses(study: Study) -> OpenBonuses:
     unsent = [due for due in dues(study) if due.is_approved and due.open > 0]
     return OpenBonuses(
-        [due for due in unsent if PLAIN_ID.fullmatch(due.person_id)],
-        [due for due in unsent if not PLAIN_ID.fullmatch(due.person_id)],
+        [due for due in unsent if PLAIN_ID.fullmatch(due.person.external_id)],
+        [due for due in unsent if not PLAIN_ID.fullmatch(due.person.external_id)],
     )
 
 
@@ -251,7 +223,7 @@ def approve(
         try:
             with transaction.atomic():
                 missing = list(filter(waits, dues(study, among=assignment_ids)))
-                new = [(due.assignment.pk, 0, due.earned) for due in missing]
+                new = [(due.person.pk, 0, due.earned) for due in missing]
                 _add(PayPurpose.DUE, new, at=at, by=by)
                 if missing:
                     record(by, study, ChangeAction.PAY_APPROVED, {}, {"people": len(missing)})
@@ -319,7 +291,7 @@ def write_payout(
         payout = Payout.objects.create(
             study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
         )
-        new = [(due.assignment.pk, due.bonuses[1], due.open) for due in bonuses.dues]
+        new = [(due.person.pk, due.bonuses[1], due.open) for due in bonuses.dues]
         _add(PayPurpose.BONUS, new, at=at, by=by, payout=payout)
         record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
     return payout
@@ -336,7 +308,7 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
         if settled and not was_sent:
             sent = dict(payout.lines.values_list("assignment", "amount"))
             back = [
-                (due.assignment.pk, due.bonuses[1], -sent[due.assignment.pk])
+                (due.person.pk, due.bonuses[1], -sent[due.person.pk])
                 for due in dues(payout.study, among=sent)
             ]
             _add(PayPurpose.BONUS, back, at=at, by=by, payout=payout)
@@ -396,4 +368,4 @@ def export_payments(study: Study, file_format: str, *, by: User | None = None) -
 def prolific_lines(bonuses: Iterable[Due]) -> Iterator[str]:
     """What Prolific takes for bulk bonuses: the person's id and the amount, without a heading."""
     for due in bonuses:
-        yield f"{due.person_id},{due.open:.2f}\n"
+        yield f"{due.person.external_id},{due.open:.2f}\n"

@@ -91,7 +91,7 @@ def _payments_page(
         "shown": shown if shown in SHOWN else "all",
         "filters": [(name, label, sum(map(SHOWN[name], all_dues))) for name, label in FILTERS],
         "totals": totals(all_dues),
-        "waiting": [due.assignment.pk for due in all_dues if SHOWN["waiting"](due)],
+        "waiting": [due.person.pk for due in all_dues if SHOWN["waiting"](due)],
         "rewards": RewardsForm(initial=rewards(study)),
         **_of_platform(study),
         "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],

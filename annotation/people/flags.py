@@ -1,16 +1,17 @@
 """Flags: what of somebody's work deserves a look. A flag compares a person with the others on the
 same task, or states what was seen; it decides nothing and changes no score."""
 
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
 
 from annotation import models
 from annotation.kinds import answer_score, gold_in_force
-from annotation.models.frozen import batch_content
+from annotation.models.frozen import BatchContent, batch_content
 from annotation.models.texts import counted
 from annotation.people import signs
+from annotation.studies.monitoring import Person
 
 # Fewer others say little about what is usual.
 ENOUGH_OTHERS = 4
@@ -21,6 +22,10 @@ ALIKE_SHARE = 0.95
 MOST_NAMES = 5
 LONG_ABSENCE_MS = 10 * 60_000
 _LEFT = (models.SubmissionStatus.RETURNED, models.SubmissionStatus.TIMED_OUT)
+
+# By batch and hash of the answers that several gave, whether any is wrong: as both the answers and
+# the gold of a started study stay as they are, a process need not look again.
+HAS_WRONG: dict[tuple[int, str | None], bool] = {}
 
 NAMES = {
     "fast": "very fast",
@@ -50,7 +55,7 @@ class Flag:
 
 
 def flags_of(
-    everybody: Sequence[models.Assignment],
+    everybody: Sequence[Person],
     *,
     floors: Mapping[int, float],
     comments: Mapping[int, int],
@@ -58,102 +63,113 @@ def flags_of(
 ) -> dict[int, list[Flag]]:
     """By assignment. `floors` is what no skill earns on a task, in percent; `comments` are how many
     each has written, and `below_rule` those whom the study's rule would drop now."""
-    by_task: dict[int, list[models.WorkSummary]] = defaultdict(list)
-    for assignment in everybody:
-        summary = _summary(assignment)
-        if summary is not None and summary.median_ms is not None:
-            by_task[assignment.batch.task_id].append(summary)
+    times: dict[int, list[float]] = defaultdict(list)
+    shares: dict[int, list[float]] = defaultdict(list)
+    for person in everybody:
+        if person.median_ms is not None:
+            insort(times[person.batch.task_id], person.median_ms)
+        if person.commonest_share is not None and _has_enough(person):
+            insort(shares[person.batch.task_id], person.commonest_share)
     twins = _twins(everybody)
     return {
-        assignment.pk: [
-            *(Flag(name, evidence) for name, evidence in _signs(assignment).items()),
-            *_compared(assignment, by_task[assignment.batch.task_id]),
-            *_equal(assignment, twins.get(assignment.pk, ())),
+        person.pk: [
+            *(Flag(name, evidence) for name, evidence in (person.signs or {}).items()),
+            *_compared(person, times[person.batch.task_id], shares[person.batch.task_id]),
+            *_equal(person, twins.get(person.pk, ())),
             *_seen(
-                assignment,
-                floors.get(assignment.batch.task_id),
-                comments.get(assignment.pk, 0),
-                assignment.pk in below_rule,
+                person,
+                floors.get(person.batch.task_id),
+                comments.get(person.pk, 0),
+                person.pk in below_rule,
             ),
         ]
-        for assignment in everybody
+        for person in everybody
     }
 
 
-def _summary(assignment: models.Assignment) -> models.WorkSummary | None:
-    return getattr(assignment, "summary", None)
+def _has_enough(person: Person) -> bool:
+    return (person.tested or 0) >= ENOUGH_ANSWERS
 
 
-def _signs(assignment: models.Assignment) -> dict[str, str]:
-    summary = _summary(assignment)
-    return (summary.signs or {}) if summary else {}
-
-
-def _compared(
-    assignment: models.Assignment, group: Collection[models.WorkSummary]
-) -> Iterable[Flag]:
-    mine = _summary(assignment)
-    if mine is None:
-        return
-    others = [one for one in group if one is not mine]
-    times = [one.median_ms for one in others if one.median_ms is not None]
-    if mine.median_ms is not None and len(times) >= ENOUGH_OTHERS:
-        own, usual = mine.median_ms, median(times)
+def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -> Iterable[Flag]:
+    """Beside those on the same task, in order; the own ones are among them."""
+    own, share = person.median_ms, person.commonest_share
+    if own is not None and len(times) > ENOUGH_OTHERS:
+        usual = _median_of_others(times, own)
         if own < FAST_SHARE * usual:
             yield Flag("fast", f"answers in {own / 1000:.1f} s, the others in {usual / 1000:.1f} s")
+    if share is None or share < ALIKE_SHARE or not _has_enough(person):
+        return
     # Unless the others' answers are all alike too: then the task is like that.
-    shares = [one.commonest_share for one in others if one.tested >= ENOUGH_ANSWERS]
-    is_usual = shares and median(shares) >= ALIKE_SHARE
-    if mine.tested >= ENOUGH_ANSWERS and mine.commonest_share >= ALIKE_SHARE and not is_usual:
-        share = f"{100 * mine.commonest_share:.0f} %"
-        yield Flag("alike", f"{share} of {mine.tested} answers are the same")
+    if len(shares) == 1 or _median_of_others(shares, share) < ALIKE_SHARE:
+        yield Flag("alike", f"{100 * share:.0f} % of {person.tested} answers are the same")
 
 
-def _equal(assignment: models.Assignment, twins: Iterable[models.Assignment]) -> Iterable[Flag]:
-    others = [other for other in twins if other != assignment]
-    if others:
-        names = ", ".join(other.annotator.pseudonym for other in others[:MOST_NAMES])
-        names += "…" if len(others) > MOST_NAMES else ""
-        yield Flag("equal", f"every answer, the wrong ones too, as {names}")
+def _median_of_others(ordered: Sequence[float], own: float) -> float:
+    """Without a look at each: everybody is compared, and there may be thousands."""
+    left_out, count = bisect_left(ordered, own), len(ordered) - 1
+    low, high = (n + (n >= left_out) for n in ((count - 1) // 2, count // 2))
+    return (ordered[low] + ordered[high]) / 2
 
 
-def _twins(everybody: Iterable[models.Assignment]) -> dict[int, list[models.Assignment]]:
+def _equal(person: Person, twins: Sequence[Person]) -> Iterable[Flag]:
+    names = [other.pseudonym for other in twins[: MOST_NAMES + 2] if other.pk != person.pk]
+    if names:
+        told = ", ".join(names[:MOST_NAMES]) + "…" * (len(names) > MOST_NAMES)
+        yield Flag("equal", f"every answer, the wrong ones too, as {told}")
+
+
+def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:
     """Who gave exactly the same answers to the same test, not all of them right."""
-    groups: dict[str, list[models.Assignment]] = defaultdict(list)
-    for assignment in everybody:
-        summary = _summary(assignment)
-        if summary is not None and summary.tested >= ENOUGH_ANSWERS:
-            groups[summary.answers_hash].append(assignment)
-    return {
-        assignment.pk: group
-        for group in groups.values()
-        if len(group) > 1 and not _is_all_right(group[0])
-        for assignment in group
-    }
+    groups: dict[str, list[Person]] = defaultdict(list)
+    for person in everybody:
+        if person.answers_hash and _has_enough(person):
+            groups[person.answers_hash].append(person)
+    equal = [group for group in groups.values() if len(group) > 1]
+    _look_for_wrong(group[0] for group in equal)
+    return {one.pk: group for group in equal if HAS_WRONG[_key(group[0])] for one in group}
 
 
-def _is_all_right(assignment: models.Assignment) -> bool:
-    content = batch_content(assignment.batch_id)
-    given = models.Judgement.objects.filter(assignment=assignment, role=models.Role.TEST)
-    answers = dict(given.values_list("example_id", "answer"))
-    golds = gold_in_force(answers, content.task_id, content.gold_version)
-    policy, how = content.reference_policy, content.normalisation
-    return fmean(answer_score(texts, golds[pk], policy, how) for pk, texts in answers.items()) == 1
+def _key(person: Person) -> tuple[int, str | None]:
+    return person.batch.pk, person.answers_hash
+
+
+def _look_for_wrong(people: Iterable[Person]) -> None:
+    """Into HAS_WRONG, where it is not known yet."""
+    new = {person.pk: person for person in people if _key(person) not in HAS_WRONG}
+    given = models.Judgement.objects.of_test().filter(assignment__in=new).order_by("step")
+    answers: dict[int, list[tuple[int, list[str]]]] = defaultdict(list)
+    for pk, example, texts in given.values_list("assignment_id", "example_id", "answer"):
+        answers[pk].append((example, texts))
+    contents = {pk: batch_content(pk) for pk in {person.batch.pk for person in new.values()}}
+    golds = {pk: _golds(content) for pk, content in contents.items()}
+    for pk, person in new.items():
+        content, own = contents[person.batch.pk], golds[person.batch.pk]
+        HAS_WRONG[_key(person)] = any(
+            answer_score(texts, own[example], content.reference_policy, content.normalisation) < 1
+            # Whoever is at work may have answered more since.
+            for example, texts in answers[pk][: person.tested]
+        )
+
+
+def _golds(content: BatchContent) -> dict[int, models.Gold]:
+    tested = [example.pk for example in content.test]
+    return gold_in_force(tested, content.task_id, content.gold_version)
 
 
 def _seen(
-    assignment: models.Assignment, floor: float | None, comments: int, is_below_rule: bool
+    person: Person, floor: float | None, comments: int, is_below_rule: bool
 ) -> Iterable[Flag]:
-    summary, score = _summary(assignment), assignment.training_score
+    score, longest_ms = person.training_score, person.longest_ms or 0
     if score is not None and floor is not None and score <= floor:
         yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
-    if summary is not None and summary.longest_ms >= LONG_ABSENCE_MS:
-        yield Flag("absent", f"{summary.longest_ms // 60_000} minutes before one answer")
+    if longest_ms >= LONG_ABSENCE_MS:
+        yield Flag("absent", f"{longest_ms // 60_000} minutes before one answer")
     if comments:
         yield Flag("problems", f"{counted(comments, 'problem', 'problems')} reported")
     if is_below_rule:
         yield Flag("rule", "with those who have finished since, the rule would drop them")
-    status = getattr(getattr(assignment, "submission", None), "status", "")
-    is_left = assignment.outcome == models.Outcome.COMPLETED and status in _LEFT
+    status = person.status or ""
+    is_left = person.outcome == models.Outcome.COMPLETED and status in _LEFT
     if status == models.SubmissionStatus.REJECTED or is_left:
         yield Flag("platform", f"{models.SubmissionStatus(status).label} on the platform")

@@ -73,7 +73,7 @@ def overview(
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
-    ended = dues_of(study, [row.assignment for row in people if not row.is_at_work])
+    ended = dues_of(study, [row.person for row in people if not row.is_at_work])
     so_far, expected = _cost(study, people, ended, figures, total)
     return {
         "shots": shots,
@@ -126,7 +126,7 @@ def _pace(study: Study, people: Iterable[Row], at: datetime) -> float | None:
     if study.started_at is None:
         return None
     since = max(study.started_at, at - PACE_OVER)
-    ends = (r.assignment.finished_at for r in people if r.state == Outcome.COMPLETED)
+    ends = (r.person.finished_at for r in people if r.state == Outcome.COMPLETED)
     finished = sum(end is not None and end > since for end in ends)
     hours = (at - since).total_seconds() / 3600
     return finished / hours if finished and hours > 0 else None
@@ -138,7 +138,7 @@ def _cost(
     """So far, and expected in all, with the platform's fee; what was paid beyond what is due is
     paid."""
     paid = sum((due.total + due.overpaid for due in ended), Decimal(0))
-    working_ms = sum(row.assignment.paid_ms for row in people if row.is_at_work)
+    working_ms = sum(row.person.paid_ms for row in people if row.is_at_work)
     if total["finished"] >= ENOUGH_FINISHED:
         # What was paid to those who were screened out or left belongs to each finished place.
         each = paid / total["finished"]
@@ -158,7 +158,7 @@ def _burst(study: Study, people: Iterable[Row], at: datetime) -> dict[str, Any] 
     channel = study.channel
     if channel.person_param or channel.invited_only or study.started_at is None:
         return None
-    joins = [row.assignment.consented_at for row in people if row.assignment.consented_at]
+    joins = [row.person.consented_at for row in people if row.person.consented_at]
     return burst_of(joins, since=study.started_at, until=study.closed_at or at)
 
 

@@ -16,32 +16,27 @@ from annotation.kinds import answer_kind
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.exported_judgements import csv_lines
-from annotation.studies.monitoring import flagged_by_rule, people_of
+from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.finishing import earned
 from scoring.tables.table import columns_in, values_of
 
 
 class Row:
-    """Paces: by cell the median milliseconds an item took those who completed it."""
+    """item_ms: the median milliseconds an item took those who completed the same cell, or 0."""
 
     def __init__(
-        self,
-        study: models.Study,
-        assignment: models.Assignment,
-        items: int,
-        paces: Mapping[tuple[int, int], float],
-        flags: Sequence[Flag],
+        self, study: models.Study, person: Person, items: int, item_ms: float, flags: Sequence[Flag]
     ) -> None:
-        self.assignment, self.items, self.flags = assignment, items, flags
-        self.done = assignment.step + (assignment.state == models.WorkState.REVEALED)
-        if assignment.outcome == models.Outcome.COMPLETED:
+        self.person, self.items, self.flags = person, items, flags
+        self.done = person.step + (person.state == models.WorkState.REVEALED)
+        if person.outcome == models.Outcome.COMPLETED:
             self.done = items
         # Paid time so far, and beside the median of those who finished the cell, for as many items.
-        usual = paces.get(_cell(assignment), 0) * self.done
-        self.minutes = assignment.paid_ms / 60_000
-        self.pace = assignment.paid_ms / usual if usual else None
-        so_far, amount = earned(assignment.paid_ms, study.hourly_rate), assignment.amount
-        self.pay = so_far if amount is None else amount
+        usual = item_ms * self.done
+        self.minutes = person.paid_ms / 60_000
+        self.pace = person.paid_ms / usual if usual else None
+        amount = person.amount
+        self.pay = earned(person.paid_ms, study.hourly_rate) if amount is None else amount
 
     @property
     def needs_a_look(self) -> bool:
@@ -50,7 +45,7 @@ class Row:
 
     @property
     def batch(self) -> str:
-        return str(self.assignment.batch)
+        return str(self.person.batch)
 
     @property
     def flag_names(self) -> str:
@@ -62,73 +57,78 @@ class Row:
 
     @property
     def is_at_work(self) -> bool:
-        return not self.assignment.outcome
+        return not self.person.outcome
 
     @property
     def is_away(self) -> bool:
         """Unfinished, and the place is open to others: it was released, or was kept long enough."""
-        place = getattr(self.assignment, "place", None)
-        until = place.lease_until if place else None
+        until = self.person.lease_until
         return self.is_at_work and (until is None or until < timezone.now())
 
     @property
     def state(self) -> str:
-        return self.assignment.outcome or "working"
+        return self.person.outcome or "working"
 
 
 def rows(study: models.Study) -> list[Row]:
     """People only; who declined has not worked."""
     refresh(study, most=MOST_FOR_A_PAGE)
-    everybody = list(people_of(study, "summary", "submission", "exclusion", "place"))
-    sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
-    counted = models.Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
-    sizes = dict(counted.annotate(Count("pk")))
-    items = {one.pk: sum(sizes.get(pk, 0) for pk in one.batch.set_ids) for one in everybody}
+    everybody = people_of(study)
+    items = _items(study)
     paces = _paces(everybody, items)
     flags = _flags(study, everybody)
-    found = [Row(study, one, items[one.pk], paces, flags[one.pk]) for one in everybody]
+    found = [
+        Row(study, one, items[one.batch.pk], paces.get(_cell(one.batch), 0), flags[one.pk])
+        for one in everybody
+    ]
     _keep_flagged(found)
     return found
+
+
+def _items(study: models.Study) -> dict[int, int]:
+    """How many each batch has."""
+    batches = list(study.batches.all())
+    sets = {pk for batch in batches for pk in batch.set_ids}
+    counted = models.Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
+    sizes = dict(counted.annotate(Count("pk")))
+    return {batch.pk: sum(sizes.get(pk, 0) for pk in batch.set_ids) for batch in batches}
 
 
 def _keep_flagged(found: Iterable[Row]) -> None:
     """Write down who needs a look, for the page about all studies, which compares nobody."""
     changed: dict[bool, list[int]] = defaultdict(list)
     for row in found:
-        summary = getattr(row.assignment, "summary", None)
-        if summary is not None and summary.is_flagged != row.needs_a_look:
-            changed[row.needs_a_look].append(row.assignment.pk)
+        if row.person.is_flagged not in (None, row.needs_a_look):
+            changed[row.needs_a_look].append(row.person.pk)
     for is_flagged, pks in changed.items():
         write(partial(models.WorkSummary.objects.filter(pk__in=pks).update, is_flagged=is_flagged))
 
 
 def row_of(study: models.Study, assignment_id: int) -> Row | None:
-    return next((row for row in rows(study) if row.assignment.pk == assignment_id), None)
+    return next((row for row in rows(study) if row.person.pk == assignment_id), None)
 
 
-def _cell(assignment: models.Assignment) -> tuple[int, int]:
-    return assignment.batch.task_id, assignment.batch.shots
+def _cell(batch: models.Batch) -> tuple[int, int]:
+    return batch.task_id, batch.shots
 
 
-def _paces(
-    everybody: Iterable[models.Assignment], items: Mapping[int, int]
-) -> dict[tuple[int, int], float]:
+def _paces(everybody: Iterable[Person], items: Mapping[int, int]) -> dict[tuple[int, int], float]:
     """For each cell the median milliseconds an item took those who completed it."""
     taken: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for assignment in everybody:
-        if assignment.outcome == models.Outcome.COMPLETED and items[assignment.pk]:
-            taken[_cell(assignment)].append(assignment.paid_ms / items[assignment.pk])
+    for one in everybody:
+        if one.outcome == models.Outcome.COMPLETED and items[one.batch.pk]:
+            taken[_cell(one.batch)].append(one.paid_ms / items[one.batch.pk])
     return {cell: median(paces) for cell, paces in taken.items()}
 
 
-def _flags(study: models.Study, everybody: Sequence[models.Assignment]) -> dict[int, list[Flag]]:
+def _flags(study: models.Study, everybody: Sequence[Person]) -> dict[int, list[Flag]]:
     written = models.Comment.objects.filter(assignment__study=study).order_by()
     floors = {task.pk: _floor(task) for task in {one.batch.task for one in everybody}}
     return flags_of(
         everybody,
         floors={pk: floor for pk, floor in floors.items() if floor is not None},
         comments=dict(written.values_list("assignment").annotate(Count("pk"))),
-        below_rule={assignment.pk for assignment in flagged_by_rule(study, everybody)},
+        below_rule=flagged_by_rule(study, everybody),
     )
 
 
@@ -147,13 +147,13 @@ def _floor(task: models.Task) -> float | None:
 # Of one sort, whatever can be ordered.
 Key = Callable[[Row], Any]
 SORTS: dict[str, Key] = {
-    "joined": lambda row: -row.assignment.pk,
-    "seen": lambda row: -row.assignment.seen_at.timestamp(),
+    "joined": lambda row: -row.person.pk,
+    "seen": lambda row: -row.person.seen_at.timestamp(),
     "progress": lambda row: -(row.done / row.items if row.items else 0),
     "minutes": lambda row: -row.minutes,
     "pace": lambda row: (row.pace is None, row.pace),
     "pay": lambda row: -row.pay,
-    "score": lambda row: (row.assignment.training_score is None, row.assignment.training_score),
+    "score": lambda row: (row.person.training_score is None, row.person.training_score),
     "flags": lambda row: -len(row.flags),
 }
 
@@ -169,7 +169,7 @@ def chosen(
             for row in everybody
             if (state not in states or row.state == state)
             and (not flag or (flag in ("any", *(f.name for f in row.flags)) and row.flags))
-            and (not batch or str(row.assignment.batch_id) == batch)
+            and (not batch or str(row.person.batch.pk) == batch)
         ),
         key=SORTS.get(sort, SORTS["joined"]),
     )

@@ -19,8 +19,9 @@ from annotation.models.frozen import batch_content
 from annotation.people.signs import Answer, found_elsewhere, signs_of, state_of
 
 ASSIGNMENTS_AT_ONCE = 20
-# A page waits for no more than this; the rest is left to the worker, or to the next look.
-MOST_FOR_A_PAGE = 200
+# A page waits for no more than this, a tenth of a second where each has answered two hundred items;
+# the rest is left to the worker, or to the next look.
+MOST_FOR_A_PAGE = ASSIGNMENTS_AT_ONCE
 _FIELDS = (
     *("state", "step", "median_ms", "tested", "commonest_share"),
     *("distinct", "answers_hash", "longest_ms", "signs", "signs_state"),

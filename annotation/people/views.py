@@ -54,7 +54,7 @@ _read = study_page(*READ, right=Right.PEOPLE, permission=VIEW)
 def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
-    figures = StudyFigures(study, [row.assignment for row in everybody], at=now)
+    figures = StudyFigures(study, [row.person for row in everybody], at=now)
     has_ids = may(request.user, study, Right.IDS)
     context = {
         **study_frame(request.user, study, tab="overview"),
@@ -112,30 +112,29 @@ def _person_page(
     row = row_of(study, assignment_id)
     if row is None:
         raise Http404
+    assignment = _assignment(study, assignment_id)
     frame = study_frame(request.user, study, tab="people")
     context = {
         **frame,
         "row": row,
-        "events": events(row.assignment, with_pay=Right.PAY in frame["rights"]),
-        "answers": answers(
-            row.assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]
-        ),
-        "comments": list(row.assignment.comments.select_related("example").order_by("id")),
+        "events": events(assignment, with_pay=Right.PAY in frame["rights"]),
+        "answers": answers(assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]),
+        "comments": list(assignment.comments.select_related("example").order_by("id")),
         "exclude_form": ReasonForm(),
-        "message": _message(row),
+        "message": _message(study, row),
     }
     if Right.IDS in frame["rights"]:
-        context["resume_link"] = resume_link(request, row.assignment)
+        context["resume_link"] = resume_link(request, assignment)
     if Right.PAY in frame["rights"]:
-        due = due_of(row.assignment)
+        due = due_of(assignment)
         form = CorrectionForm(initial={"lines": due.approvals[1] if due else 0})
         context |= {"due": due, "correction_form": form}
     return render(request, PERSON, {**context, **more}, status=status)
 
 
-def _message(row: Row) -> str:
+def _message(study: Study, row: Row) -> str:
     """To be copied into the platform's messages; it says nothing of the gold."""
-    title = row.assignment.study.title
+    title = study.title
     if row.is_at_work:
         return (
             f"Hello, your place in our study “{title}” is still kept for you: you have answered "

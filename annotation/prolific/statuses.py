@@ -147,8 +147,8 @@ def approvable(study: Study) -> list[ledger.Due]:
         for due in ledger.dues(study)
         if due.is_approved
         and due.status == SubmissionStatus.AWAITING_REVIEW
-        and due.assignment.submission_id
-        and (due.assignment.outcome == Outcome.COMPLETED or has_fixed_payment(due.rule))
+        and due.person.submission_id
+        and (due.person.outcome == Outcome.COMPLETED or has_fixed_payment(due.rule))
     ]
 
 
@@ -159,17 +159,17 @@ def approve_submissions(
     nobody. Returns how many, and what Prolific says of the others. Safe to run again."""
     client, done, declined = client_of(connection), 0, []
     for due in approvable(connection.study):
-        screened_out = due.assignment.outcome == Outcome.SCREENED_OUT
+        screened_out = due.person.outcome == Outcome.SCREENED_OUT
         try:
             if screened_out:
-                client.complete(due.assignment.submission_id, due.rule.code)
+                client.complete(due.person.submission_id, due.rule.code)
             else:
-                client.approve(due.assignment.submission_id)
+                client.approve(due.person.submission_id)
         except Declined as refusal:
-            declined.append(f"{due.assignment.annotator}: {refusal}")
+            declined.append(f"{due.person.pseudonym}: {refusal}")
             continue
         status = SubmissionStatus.SCREENED_OUT if screened_out else SubmissionStatus.APPROVED
-        note_status(due.assignment, status, said_at=at)
+        note_status(Assignment.objects.get(pk=due.person.pk), status, said_at=at)
         done += 1
     return done, declined
 

@@ -41,11 +41,11 @@ def earned(milliseconds: int, hourly_rate: Decimal) -> Decimal:
     return (hours * hourly_rate).quantize(CENT, ROUND_HALF_UP)
 
 
-def elapsed_hours(assignment: Assignment) -> float:
+def elapsed_hours(consented_at: datetime | None, finished_at: datetime | None) -> float:
     """From consent to the end, breaks included; 0 before the end."""
-    if assignment.consented_at is None or assignment.finished_at is None:
+    if consented_at is None or finished_at is None:
         return 0
-    return (assignment.finished_at - assignment.consented_at).total_seconds() / 3600
+    return (finished_at - consented_at).total_seconds() / 3600
 
 
 def amount_due(assignment: Assignment, outcome: str) -> Decimal:

@@ -73,7 +73,8 @@ def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Gla
     kept = STORE.find(scope, whole)
     if is_stale(kept, fingerprint) and unscored_answers(scope, whole) <= MOST_WHILE_WAITING:
         kept = STORE.keep(scope, whole, compute_table(scope, whole), fingerprint)
-    kept, stale = STORE.look(scope, whole, fingerprint=fingerprint, author=author)
+    if stale := is_stale(kept, fingerprint):
+        kept, stale = STORE.look(scope, whole, fingerprint=fingerprint, author=author)
     computed = STORE.read(kept)
     table = computed.shown(scope, choices, kept.fingerprint) if computed else None
     return Glance(table, kept, stale)

@@ -108,18 +108,14 @@ def annotator_table(rows: Sequence[Row]) -> Table:
     shown = (filled | {"split"}) - OF_CELLS
     if {row.normalisation for row in people} <= {NONE}:
         shown -= {"normalisation"}
-    return Table(
-        "annotators",
-        "Annotators",
-        "",
-        tuple(column for column in COLUMNS if column.key in shown),
-        tuple(map(_annotator_line, people)),
-    )
+    columns = tuple(column for column in COLUMNS if column.key in shown)
+    lines = tuple(_annotator_line(columns, row) for row in people)
+    return Table("annotators", "Annotators", "", columns, lines)
 
 
-def _annotator_line(row: Row) -> Line:
+def _annotator_line(columns: Sequence[Column], row: Row) -> Line:
     aside = "simulated" if row.kind == RowKind.SIMULATED else ""
-    return Line({**values_of(COLUMNS, row), "system": Cell(row.system, aside=aside)})
+    return Line({**values_of(columns, row), "system": Cell(row.system, aside=aside)})
 
 
 # Of a system's row in the export of all rows: what its sign in the table says.

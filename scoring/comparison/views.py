@@ -1,7 +1,9 @@
 """The table of a comparison, its exports and its figures."""
 
+from dataclasses import replace
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -29,6 +31,8 @@ from scoring.models import shots_order
 
 # The view with every shot, interval and size in sight.
 WIDE = "wide"
+# Of its annotators.
+PER_PAGE = 100
 
 
 @require_safe
@@ -86,11 +90,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
     at = request.GET.get("at", "")
     if at not in shots_at:
         at = shots_of_people(table.rows)
-    annotators = annotator_table(table.rows)
-    if scope.study:
-        annotators = annotators.without({"study"})
-    intervals = interval_table(table.rows, table.titles)
-    return {
+    shown = {
         "comparison": table,
         "at": at,
         "shots_at": shots_at,
@@ -101,13 +101,25 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "overview": requests.arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
-        "people": people_table(table, links),
-        "systems": system_tables(table, links),
-        "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
-        "annotators": requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
         "groups_offered": {} if is_withheld else scope.groups,
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
+    }
+    if request.GET.get("view") != WIDE:
+        return shown
+    annotators = annotator_table(table.rows)
+    if scope.study:
+        annotators = annotators.without({"study"})
+    annotators = requests.arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS)
+    page = Paginator(annotators.lines, PER_PAGE).get_page(request.GET.get("page"))
+    intervals = interval_table(table.rows, table.titles)
+    return {
+        **shown,
+        "page": page,
+        "people": people_table(table, links),
+        "systems": system_tables(table, links),
+        "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
+        "annotators": replace(annotators, lines=tuple(page)),
     }
 
 

@@ -127,7 +127,7 @@ class Pay:
         self, study: Study, people: Sequence[Assignment], names: Mapping[int, str]
     ) -> None:
         # With later corrections; nobody corrects what simulated annotators are due.
-        due_to = {due.assignment.pk: due.total for due in dues(study)}
+        due_to = {due.person.pk: due.total for due in dues(study)}
         # Each that ended, whatever its outcome, with what it was due.
         ended = [
             (person, due_to.get(person.pk, person.amount))
@@ -136,7 +136,7 @@ class Pay:
         ]
         done = [(person, amount) for person, amount in ended if person.outcome == Outcome.COMPLETED]
         due = [amount for _, amount in done]
-        timed = [(amount, elapsed_hours(person)) for person, amount in done]
+        timed = [(amount, elapsed_hours(a.consented_at, a.finished_at)) for a, amount in done]
         by_task: dict[str, list[tuple[Decimal, float]]] = defaultdict(list)
         for (person, _), one in zip(done, timed, strict=True):
             by_task[names[person.batch.task_id]].append(one)

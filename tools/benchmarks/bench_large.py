@@ -1,9 +1,10 @@
 """What might grow with what is stored: joining, an import, an export, the pages that watch a study.
 
-Each beside a floor in the same run: joining beside the same before the judgements were stored; a
-page beside one query that adds up every judgement of its study; the export beside a bare SELECT
-written as CSV; the import beside reading and hashing the same lines and inserting them bare, both
-in processor time, since an import into SQLite rests three quarters of its time for the annotators.
+Joining beside the same before the judgements were stored; the pages in the processor time of the
+process that serves them, the least of several, once the work is summarised and the comparison
+computed; the export beside a bare SELECT written as CSV; the import beside reading and hashing the
+same lines and inserting them bare, both in processor time, since an import into SQLite rests three
+quarters of its time for the annotators.
 
     python -m tools.benchmarks.bench_large [--judgements 1000000] [--examples 100000]
 
@@ -31,12 +32,7 @@ if TYPE_CHECKING:
 
 ITEMS = 210  # as many as SST-2 has in CLUES
 JOINS = 40
-ROUNDS = 3
-SUMS = """
-    SELECT a.id, count(j.id), sum(j.paid_ms), min(j.shown_at), max(j.submitted_at)
-    FROM annotation_assignment a JOIN annotation_judgement j ON j.assignment_id = a.id
-    WHERE a.study_id = %s GROUP BY a.id
-"""
+ROUNDS = 5
 BARE = """
     SELECT j.assignment_id, j.example_id, j.role, j.step, j.answer, j.shown_at, j.submitted_at,
         j.paid_ms
@@ -63,10 +59,6 @@ def seconds(act: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def typical(act: Callable[[], object]) -> float:
-    return median(seconds(act) for _ in range(ROUNDS))
-
-
 def joining(batch: "Batch") -> float:
     """The median of what one person's way to the task takes."""
     from django.test import Client
@@ -82,7 +74,32 @@ def joining(batch: "Batch") -> float:
     return median(seconds(join) for _ in range(JOINS))
 
 
-def page(path: str) -> Callable[[], None]:
+def tell_of_pages(study: "Study") -> None:
+    from django.urls import reverse
+
+    from annotation.people.summaries import refresh
+    from scoring.cells.scope import Scope
+    from scoring.comparison.comparing import compare
+
+    refresh(study)
+    compare(Scope(study.benchmark, study))
+    own = {
+        f"page {name}": reverse(f"annotation:{name}", args=[study.slug])
+        for name in ("watch", "people", "payments")
+    }
+    comparison = reverse("scoring:comparison", args=["study", study.slug])
+    for name, path in {**own, "page comparison": comparison}.items():
+        print(f"  {name:34} {processor_seconds_of(page(path)):9.3f} s")
+    renewed = page(own["page watch"], {"HX-Request": "true"})
+    print(f"  {'what page watch renews':34} {processor_seconds_of(renewed):9.3f} s")
+
+
+def processor_seconds_of(read: Callable[[], None]) -> float:
+    read()  # what a process does but once
+    return min(processor_seconds(read) for _ in range(ROUNDS))
+
+
+def page(path: str, headers: dict[str, str] | None = None) -> Callable[[], None]:
     """Read by somebody with every right."""
     from django.contrib.auth.models import User
     from django.test import Client
@@ -92,7 +109,7 @@ def page(path: str) -> Callable[[], None]:
     client.force_login(User.objects.get_or_create(username="researcher", defaults=everything)[0])
 
     def read() -> None:
-        response = client.get(path)
+        response = client.get(path, headers=headers)
         assert response.status_code == 200, response.status_code
         assert response.content
 
@@ -194,7 +211,6 @@ def run(options: argparse.Namespace) -> None:
         django.setup()
         from django.core.management import call_command
         from django.db import connection
-        from django.urls import reverse
 
         from tests import make
 
@@ -212,10 +228,7 @@ def run(options: argparse.Namespace) -> None:
                 cursor.execute("ANALYZE")  # as it does by itself a minute later
 
         tell("join and consent", joining(batch), "before they were stored", alone)
-        sums = typical(lambda: list(selected(SUMS, study)))
-        for name in ("watch", "people"):
-            path = reverse(f"annotation:{name}", args=[study.slug])
-            tell(f"page {name}", typical(page(path)), "every judgement added up", sums)
+        tell_of_pages(study)
         bare = seconds(lambda: written(selected(BARE, study)))
         begin = time.perf_counter()
         lines, grown = exported(study)

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from annotation.models import Assignment, Batch, Judgement, Outcome, Role, WorkState
+from annotation.models import Assignment, Batch, Judgement, Outcome, Place, Role, WorkState
+from annotation.work.finishing import earned
 from tests import make
 
 TOGETHER = 50  # people in one transaction
@@ -44,10 +45,14 @@ def _complete_together(batch: Batch, numbers: range, answer_of: AnswerOf) -> Non
         ],
         batch_size=2_000,
     )
+    paid_ms = 1000 * SECONDS_PER_ITEM * len(shown)
+    Place.objects.filter(holder__in=joined).update(kept=True, lease_until=None)
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in joined]).update(
         state=WorkState.FINISHED,
         outcome=Outcome.COMPLETED,
         step=len(shown),
+        paid_ms=paid_ms,
+        amount=earned(paid_ms, batch.study.hourly_rate),
         consented_at=make.NOON,
         training_ended_at=make.NOON if batch.training_set else None,
         finished_at=times[-1],

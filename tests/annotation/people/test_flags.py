@@ -2,13 +2,16 @@
 
 from dataclasses import asdict
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation.benchmarks.audit import audit_task
 from annotation.models import Assignment, Batch, Submission, Task
-from annotation.people.flags import ENOUGH_ANSWERS
+from annotation.people.flags import ENOUGH_ANSWERS, MOST_NAMES, _median_of_others
 from annotation.people.rows import chosen, rows
 from annotation.studies.lifecycle import start_study
 from annotation.work.commenting import add_comment
@@ -40,7 +43,7 @@ def worked(batch: Batch, *, seconds: int = 10, wrong: int = 0, **times: Any) -> 
 
 
 def names(assignment: Assignment) -> set[str]:
-    [row] = [row for row in rows(assignment.study) if row.assignment == assignment]
+    [row] = [row for row in rows(assignment.study) if row.person.pk == assignment.pk]
     return {flag.name for flag in row.flags}
 
 
@@ -81,6 +84,21 @@ def test_sees_equal_answers_that_are_not_all_right(batch: Batch) -> None:
 def test_equal_answers_that_are_all_right_are_no_flag(batch: Batch) -> None:
     assert ENOUGH_ANSWERS <= TESTS
     assert [names(worked(batch)) for _ in range(2)] == [set()] * 2
+
+
+def test_names_but_a_few_of_many_who_answered_the_same(batch: Batch) -> None:
+    everybody = [worked(batch, wrong=TESTS + 1) for _ in range(MOST_NAMES + 2)]
+    [row] = [row for row in rows(batch.study) if row.person.pk == everybody[1].pk]
+    [told] = [flag.sentence for flag in row.flags if flag.name == "equal"]
+    others = [everybody[0], *everybody[2 : MOST_NAMES + 1]]
+    assert told.endswith(", ".join(one.annotator.pseudonym for one in others) + "…")
+
+
+@given(st.lists(st.sampled_from([1, 2, 3, 7]) | st.integers(0, 99), min_size=2))
+def test_finds_the_median_of_the_others(values: list[int]) -> None:
+    ordered = sorted(values)
+    for place, own in enumerate(ordered):
+        assert _median_of_others(ordered, own) == median(ordered[:place] + ordered[place + 1 :])
 
 
 def test_sees_a_practice_at_the_level_of_no_skill(batch: Batch) -> None:
@@ -143,15 +161,15 @@ def test_filters_and_sorts(batch: Batch) -> None:
     quiet, pasting = worked(batch), worked(batch, pastes=1, wrong=1)
     working = make.at_work(batch)
     everybody = rows(batch.study)
-    assert [row.assignment for row in chosen(everybody, flag="any")] == [pasting]
-    assert [row.assignment for row in chosen(everybody, flag="fast")] == []
-    assert [row.assignment for row in chosen(everybody, state="working")] == [working]
-    assert {row.assignment for row in chosen(everybody, state="nonsense")} == {
-        quiet,
-        pasting,
-        working,
+    assert [row.person.pk for row in chosen(everybody, flag="any")] == [pasting.pk]
+    assert [row.person.pk for row in chosen(everybody, flag="fast")] == []
+    assert [row.person.pk for row in chosen(everybody, state="working")] == [working.pk]
+    assert {row.person.pk for row in chosen(everybody, state="nonsense")} == {
+        quiet.pk,
+        pasting.pk,
+        working.pk,
     }
-    assert chosen(everybody, sort="flags")[0].assignment == pasting
+    assert chosen(everybody, sort="flags")[0].person.pk == pasting.pk
 
 
 def test_compares_time_with_the_median_of_those_who_finished(batch: Batch) -> None:
@@ -159,7 +177,7 @@ def test_compares_time_with_the_median_of_those_who_finished(batch: Batch) -> No
         worked(batch, seconds=10)
     slow = make.at_work(batch)
     make.answer(slow, at=make.NOON + timedelta(seconds=40))
-    [row] = [row for row in rows(batch.study) if row.assignment == slow]
+    [row] = [row for row in rows(batch.study) if row.person.pk == slow.pk]
     assert (row.done, row.items) == (1, 1 + TESTS)
     assert row.pace == pytest.approx(4, rel=0.01)
 

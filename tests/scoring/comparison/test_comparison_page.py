@@ -9,6 +9,7 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job
+from scoring.comparison import views
 from scoring.models import Comparison
 from tests import make
 from tests.scoring.comparison import measured
@@ -262,3 +263,13 @@ def test_keeps_most_columns_of_the_intervals_behind_a_line(
     chosen = heads(**{"columns-intervals": "gold_version"})
     assert chosen.count("<th ") == 2
     assert "Gold version" in chosen
+
+
+def test_shows_a_page_of_the_annotators_at_a_time(
+    admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "PER_PAGE", 1)
+    people = [person.annotator.pseudonym for person in batch.assignments.all()]
+    pages = [page(admin_client, batch, view="wide", page=str(1 + n)) for n in range(len(people))]
+    seen = [[name for name in people if name in text] for text in pages]
+    assert sorted(seen) == sorted([name] for name in people)

@@ -43,7 +43,7 @@ def test_is_seen_whoever_was_there_first(batch: Batch) -> None:
     found = signs(batch)
     assert found[:4] == [{}] * 4
     assert found[4]["copied"].startswith("15 of 15 wrong answers of BERT-Base (")
-    flags = {row.assignment.pk: row.flag_names for row in rows(batch.study)}
+    flags = {row.person.pk: row.flag_names for row in rows(batch.study)}
     assert flags[Assignment.objects.latest("pk").pk].split()[0] == "copied"
 
 
