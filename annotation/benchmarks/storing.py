@@ -193,10 +193,9 @@ class TaskPlan:
 
     def _store_new(self, tell: Tell | None) -> None:
         insert(self.new, tell)
-        if self.new:
-            pks = dict(self.task.examples.order_by().values_list("identity", "pk"))
-            for example in self.new:
-                example.pk = pks[example.identity]
+        pks = dict(self.task.examples.order_by().values_list("identity", "pk")) if self.new else {}
+        for example in self.new:
+            example.pk = pks[example.identity]
 
     def _store_images(self, tell: Tell | None) -> None:
         read = {image.checksum: image for row in self.rows.values() for image in row.image_files}

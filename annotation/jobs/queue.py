@@ -18,14 +18,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    OperationalError,
-    connection,
-    connections,
-    models,
-    transaction,
-)
+from django.db import OperationalError, connection, connections, models, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.sql import InsertQuery
 from django.utils import timezone
@@ -87,19 +80,16 @@ def insert(rows: Sequence[Row], tell: Callable[[], None] | None = None) -> None:
 
 
 def _insertion(rows: Sequence[Row]) -> tuple[str, list[list[Any]]]:
-    """The statement for one of them, and the values of each."""
+    """The statement for one of them, and the values of each, of which none follows from saving."""
     model = type(rows[0])
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     query = InsertQuery(model)
     query.insert_values(fields, [rows[0]])
     # Not by way of `connection`, which looks it up for every value.
-    using = connections[DEFAULT_DB_ALIAS]
+    using = connections["default"]
     [(sql, _)] = query.get_compiler(connection=using).as_sql()
-    values = [
-        [field.get_db_prep_save(field.pre_save(row, True), using) for field in fields]
-        for row in rows
-    ]
-    return sql, values
+    saved = [(field.attname, field.get_db_prep_save) for field in fields]
+    return sql, [[prepared(getattr(row, name), using) for name, prepared in saved] for row in rows]
 
 
 def _executed(sql: str, values: list[list[Any]]) -> None:

@@ -48,6 +48,7 @@ PEOPLE = Chosen()
 # With where the database has each, and whether readers have it who may not see the gold:
 # exported_judgements.toml. Neither external ids nor gold are among them.
 COLUMNS = tuple(columns_in(__file__, "judgement").values())
+_ROLES = (CHECK, "training", "test")
 # What all answers of an assignment share: the rest of what is read is hidden, and used only to find
 # the items, the checksum of their set, and their gold.
 _OF_ASSIGNMENT = {
@@ -62,12 +63,8 @@ _OF_ASSIGNMENT = {
     "check_task_id": "batch__check_set__task_id",
     "check_normalisation": "batch__check_set__task__normalisation",
     "check_gold_version": "batch__check_gold_version__number",
-    "check_set": "batch__check_set_id",
-    "check_checksum": "batch__check_set__checksum",
-    "training_set": "batch__training_set_id",
-    "test_set": "batch__test_set_id",
-    "training_checksum": "batch__training_set__checksum",
-    "test_checksum": "batch__test_set__checksum",
+    **{f"{role}_set": f"batch__{role}_set_id" for role in _ROLES},
+    **{f"{role}_checksum": f"batch__{role}_set__checksum" for role in _ROLES},
 }
 _OF_CHECK = ("task", "task_id", "normalisation", "gold_version")
 # What differs: found once for all who answered alike; numbers, or nothing; texts without quotation
@@ -79,18 +76,14 @@ _PLAIN = (*_TIMES, "checksum")
 _GAPS = (*_OF_ANSWER, *_NUMBERS, *_PLAIN)
 # JSON as the database writes it: it is read once for all who answered alike.
 _AS_TEXT = [Cast(name, TextField()) for name in ("answer", "spans")]
-_READ: Sequence[str | Cast] = (
-    "assignment_id",
-    "role",
-    *_TIMES,
-    "example_id",
+_READ: Sequence[str | Cast] = [
+    *("assignment_id", "role", *_TIMES, "example_id"),
     *_AS_TEXT,
-    "decoy",
-    *_NUMBERS,
-)
+    *("decoy", *_NUMBERS),
+]
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
-ANSWERS_KEPT, SETS_KEPT = 50_000, 8
+ANSWERS_KEPT, SETS_KEPT = 20_000, 8
 
 # Made once: a million rows have them.
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -103,7 +96,7 @@ class _Form:
     def __init__(
         self, keys: Sequence[str], row: Callable[[Row], str], cell: Callable[[Any], str]
     ) -> None:
-        self._keys, self._row, self._cell = keys, row, cell
+        self._keys, self._row, self.cell = keys, row, cell
         self._none = cell(None)
         self._in_order = itemgetter(*(_GAPS.index(key) for key in keys if key in _GAPS))
 
@@ -111,11 +104,8 @@ class _Form:
         # No database holds a NUL in a text. The gap of a plain text lies within quotation marks.
         row = shared | dict.fromkeys(_GAPS, "\0") | dict.fromkeys(_PLAIN, "\0\0")
         line = self._row({key: row[key] for key in self._keys}).replace("%", "%%")
-        line = line.replace(self._cell("\0\0").strip('"'), "%s")
-        return line.replace(self._cell("\0"), "%s")
-
-    def cells(self, values: Iterable[Any]) -> list[str]:
-        return [self._cell(value) for value in values]
+        line = line.replace(self.cell("\0\0").strip('"'), "%s")
+        return line.replace(self.cell("\0"), "%s")
 
     def line(
         self, template: str, cells: Sequence[str], numbers: Iterable[int | None], *plain: str
@@ -157,7 +147,7 @@ class _Scoring:
         texts, gold = as_compared(given, golds[example], normalisation)
         scores = [score_one(texts, gold, references=one) for one in REFERENCE_POLICIES]
         values = (*self._items(item_set)[example], given, json.loads(spans), decoy, *scores)
-        return [form.cells(values) for form in self._forms]
+        return [list(map(form.cell, values)) for form in self._forms]
 
 
 def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> Iterator[str]:
@@ -190,7 +180,7 @@ def _by_assignment(chosen: AssignmentQuerySet) -> Iterator[tuple[Row, list[tuple
         # An index has them in this order.
         for row in rows.order_by("assignment_id", "step"):
             judged[row[0]].append(row)
-        yield from [(known[pk], judged[pk]) for pk in some if pk in judged]
+        yield from ((known[pk], judged[pk]) for pk in some if pk in judged)
 
 
 def _assignments(pks: Sequence[int]) -> Iterator[Row]:
@@ -240,10 +230,6 @@ def _plain(value: Any) -> Any:
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
-def _csv_row(row: Row) -> str:
-    return csv_line(map(_cell, row.values()))
-
-
 def _csv_cell(value: Any) -> str:
     """As it stands in a line: one that is empty and alone would be quoted."""
     return csv_line([_cell(value), ""]).removesuffix(",\n")
@@ -251,7 +237,7 @@ def _csv_cell(value: Any) -> str:
 
 _FORMS = {
     "jsonl": _Form(_KEYS, lambda row: _as_json(row) + "\n", _as_json),
-    "csv": _Form(_KEYS, _csv_row, _csv_cell),
+    "csv": _Form(_KEYS, lambda row: csv_line(map(_cell, row.values())), _csv_cell),
 }
 
 
