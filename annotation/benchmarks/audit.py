@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from annotation.benchmarks.chains import Contents, shots_and_split
 from annotation.benchmarks.material import (
@@ -34,6 +34,7 @@ from scoring.core.spans import measure_reach
 
 WARNING, NOTE = "warning", "note"
 MOST_EXAMPLES = 5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def floors(material: Material) -> Finding | None:
     """The S1 of answers that ignore the question."""
     if not material.test:
         return None
-    figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
+    figures = _by_policy(material, floor_scores)
     policy = material.task.reference_policy
     scores = [f"{one.in_words} {figures[policy][one.rule]:.2f}" for one in floors_of(material)]
     message = (
@@ -75,7 +76,7 @@ def ceiling(material: Material) -> Finding | None:
     """The S1 of the best answers that the task's form allows."""
     if not material.test:
         return None
-    figures = {policy: ceiling_score(material, policy) for policy in ReferencePolicy.values}
+    figures = _by_policy(material, ceiling_score)
     policy = material.task.reference_policy
     return Finding(
         "ceiling",
@@ -85,6 +86,13 @@ def ceiling(material: Material) -> Finding | None:
         (),
         figures,
     )
+
+
+def _by_policy(material: Material, score: Callable[[Material, str], T]) -> dict[str, T]:
+    """Found once where it is the same under both, since no gold has several alternatives."""
+    if all(len(row.texts) == 1 for row in material.test):
+        return dict.fromkeys(ReferencePolicy.values, score(material, ReferencePolicy.ANY))
+    return {policy: score(material, policy) for policy in ReferencePolicy.values}
 
 
 def several_alternatives(material: Material) -> Finding | None:

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation import models
 from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
-from annotation.jobs.queue import ROWS_AT_ONCE, store, write
+from annotation.jobs.queue import ROWS_AT_ONCE, insert, store, write
 from annotation.kinds.markup import formulas_in
 from annotation.models.benchmark import HELD_FIELDS, Markup
 from annotation.models.errors import Frozen
@@ -84,7 +84,7 @@ class TaskPlan:
             setattr(task, field, value)
         if fields:
             write(lambda: task.save(update_fields=list(fields)))
-        store(self.new, tell)
+        self._store_new(tell)
         self._store_images(tell)
         changed = partial(models.Example.objects.bulk_update, self.changed, (*CONTENT, *ASIDE))
         write(partial(changed, batch_size=ROWS_AT_ONCE))
@@ -191,6 +191,12 @@ class TaskPlan:
                 f"{ELSEWHERE}"
             )
 
+    def _store_new(self, tell: Tell | None) -> None:
+        insert(self.new, tell)
+        pks = dict(self.task.examples.order_by().values_list("identity", "pk")) if self.new else {}
+        for example in self.new:
+            example.pk = pks[example.identity]
+
     def _store_images(self, tell: Tell | None) -> None:
         read = {image.checksum: image for row in self.rows.values() for image in row.image_files}
         if not read:
@@ -209,8 +215,8 @@ class TaskPlan:
         )
         write(new.save)
         for gold in self.golds:
-            gold.version = new
-        store(self.golds, tell)
+            gold.version, gold.example = new, gold.example  # which has its key by now
+        insert(self.golds, tell)
 
     def _store_sets(self, tell: Tell | None) -> None:
         """The existing ones are emptied first."""
@@ -229,7 +235,7 @@ class TaskPlan:
             for item_set, read in self.sets
             for position, row in enumerate(read.examples)
         ]
-        store(items, tell)
+        insert(items, tell)
 
 
 def new_task(benchmark: models.Benchmark, read: ReadTask) -> models.Task:

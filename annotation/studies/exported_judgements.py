@@ -7,14 +7,17 @@ spreadsheet would compute has an apostrophe before it, which the checksums know 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache, partial
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import TextField
+from django.db.models.functions import Cast
 
 from annotation.jobs import files, queue
 from annotation.models import CHECK, Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
@@ -26,7 +29,6 @@ from scoring.tables.documents import csv_line
 from scoring.tables.table import Column, columns_in
 
 Row = dict[str, Any]
-Rows = QuerySet[Judgement, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,95 +48,154 @@ PEOPLE = Chosen()
 # With where the database has each, and whether readers have it who may not see the gold:
 # exported_judgements.toml. Neither external ids nor gold are among them.
 COLUMNS = tuple(columns_in(__file__, "judgement").values())
-# What follows from the others.
-DERIVED = (
-    *("item", "s1_set", "s1_any", "scored_gold_version", "scorer_version"),
-    *("set_checksum", "checksum"),
-)
-# Used only to find an item's id, the checksum of its set and its gold.
-_HIDDEN = {
-    "task_id": "assignment__batch__task_id",
-    "normalisation": "assignment__batch__task__normalisation",
-    "example": "example_id",
-    "check_task": "assignment__batch__check_set__task__slug",
-    "check_task_id": "assignment__batch__check_set__task_id",
-    "check_normalisation": "assignment__batch__check_set__task__normalisation",
-    "check_gold_version": "assignment__batch__check_gold_version__number",
-    "check_set": "assignment__batch__check_set_id",
-    "check_checksum": "assignment__batch__check_set__checksum",
-    "training_set": "assignment__batch__training_set_id",
-    "test_set": "assignment__batch__test_set_id",
-    "training_checksum": "assignment__batch__training_set__checksum",
-    "test_checksum": "assignment__batch__test_set__checksum",
+_ROLES = (CHECK, "training", "test")
+# What all answers of an assignment share: the rest of what is read is hidden, and used only to find
+# the items, the checksum of their set, and their gold.
+_OF_ASSIGNMENT = {
+    **{
+        one.key: one.source.removeprefix("assignment__") if "__" in one.source else "pk"
+        for one in COLUMNS
+        if one.source.startswith("assignment")
+    },
+    "task_id": "batch__task_id",
+    "normalisation": "batch__task__normalisation",
+    "check_task": "batch__check_set__task__slug",
+    "check_task_id": "batch__check_set__task_id",
+    "check_normalisation": "batch__check_set__task__normalisation",
+    "check_gold_version": "batch__check_gold_version__number",
+    **{f"{role}_set": f"batch__{role}_set_id" for role in _ROLES},
+    **{f"{role}_checksum": f"batch__{role}_set__checksum" for role in _ROLES},
 }
+_OF_CHECK = ("task", "task_id", "normalisation", "gold_version")
+# What differs: found once for all who answered alike; numbers, or nothing; texts without quotation
+# marks in them.
+_OF_ANSWER = ("identity", "content_hash", "item", "answer", "spans", "decoy", "s1_set", "s1_any")
+_NUMBERS = ("step", "paid_ms", "browser_ms", "first_action_ms", "active_ms", "pastes", "typed")
+_TIMES = ("shown_at", "submitted_at")
+_PLAIN = (*_TIMES, "checksum")
+_GAPS = (*_OF_ANSWER, *_NUMBERS, *_PLAIN)
+# JSON as the database writes it: it is read once for all who answered alike.
+_AS_TEXT = [Cast(name, TextField()) for name in ("answer", "spans")]
+_READ: Sequence[str | Cast] = [
+    *("assignment_id", "role", *_TIMES, "example_id"),
+    *_AS_TEXT,
+    *("decoy", *_NUMBERS),
+]
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
+ANSWERS_KEPT, SETS_KEPT = 20_000, 8
 
-
-# Made once: of a million rows each has four.
+# Made once: a million rows have them.
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
+class _Form:
+    """Writes rows by templates: what they share is written once, with gaps for the rest."""
+
+    def __init__(
+        self, keys: Sequence[str], row: Callable[[Row], str], cell: Callable[[Any], str]
+    ) -> None:
+        self._keys, self._row, self.cell = keys, row, cell
+        self._none = cell(None)
+        self._in_order = itemgetter(*(_GAPS.index(key) for key in keys if key in _GAPS))
+
+    def template(self, shared: Row) -> str:
+        # No database holds a NUL in a text. The gap of a plain text lies within quotation marks.
+        row = shared | dict.fromkeys(_GAPS, "\0") | dict.fromkeys(_PLAIN, "\0\0")
+        line = self._row({key: row[key] for key in self._keys}).replace("%", "%%")
+        line = line.replace(self.cell("\0\0").strip('"'), "%s")
+        return line.replace(self.cell("\0"), "%s")
+
+    def line(
+        self, template: str, cells: Sequence[str], numbers: Iterable[int | None], *plain: str
+    ) -> str:
+        told = [self._none if one is None else one for one in numbers]
+        filled: str = template % self._in_order((*cells, *told, *plain))
+        return filled
+
+
+_KEYS = tuple(one.key for one in COLUMNS)
+_CHECKED = _Form(sorted(_KEYS[:-1]), _canonical, _canonical)
+# A task, its normalisation, and an item set.
+_Asked = tuple[int, str, int]
+
+
+class _Scoring:
+    """What follows for the rows of one export from what was asked and answered. Tasks and sets come
+    one after another."""
+
+    def __init__(self, form: _Form, scorer_version: object) -> None:
+        self._forms, self._scorer_version = (_CHECKED, form), scorer_version
+        self._items, self._golds = lru_cache(SETS_KEPT)(_items), lru_cache(SETS_KEPT)(_golds)
+        self.cells = lru_cache(ANSWERS_KEPT)(self._cells)
+
+    def templates(self, assignment: Row, role: str) -> tuple[_Asked, list[str]]:
+        row = assignment | {"role": role, "set_checksum": assignment[f"{role}_checksum"]}
+        if role == CHECK:
+            row |= {name: row[f"check_{name}"] for name in _OF_CHECK}
+        asked = (row["task_id"], row["normalisation"], row[f"{role}_set"])
+        scored_by, _ = self._golds(row["task_id"])
+        row |= {"scored_gold_version": scored_by, "scorer_version": self._scorer_version}
+        return asked, [form.template(row) for form in self._forms]
+
+    def _cells(
+        self, asked: _Asked, example: int, answer: str, spans: str, decoy: bool | None
+    ) -> list[list[str]]:
+        task_id, normalisation, item_set = asked
+        given, (_, golds) = json.loads(answer), self._golds(task_id)
+        texts, gold = as_compared(given, golds[example], normalisation)
+        scores = [score_one(texts, gold, references=one) for one in REFERENCE_POLICIES]
+        values = (*self._items(item_set)[example], given, json.loads(spans), decoy, *scores)
+        return [list(map(form.cell, values)) for form in self._forms]
+
+
 def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> Iterator[str]:
     """The judgements of a study, line by line, in the order batch, assignment, step."""
-    rows = with_checksums(judgement_rows(study, chosen))
+    form = _FORMS[file_format]
     if file_format == "csv":
-        return csv_lines(COLUMNS, rows)
-    return (_as_json(row) + "\n" for row in rows)
-
-
-def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
-    """The rows without their checksums, read a piece at a time: on SQLite nothing could be written
-    past a cursor that stays open."""
-    stored = {one.key: one.source or one.key for one in COLUMNS if one.key not in DERIVED}
-    names = [*stored, *_HIDDEN]
-    values = Judgement.objects.order_by(
-        "assignment__batch_id", "assignment_id", "step"
-    ).values_list(*stored.values(), *_HIDDEN.values())
-    # Sets and tasks are read one after another, each once.
-    item_ids, golds = cache(_item_ids), cache(_golds)
-    scorer_version = study.frozen.get("scorer_version")
-    for values_of_row in _pieces(values, chosen.assignments(study)):
-        row = dict(zip(names, values_of_row, strict=True))
-        hidden = {name: row.pop(name) for name in _HIDDEN}
-        role = row["role"]
-        if role == CHECK:
-            row |= {"task": hidden["check_task"], "gold_version": hidden["check_gold_version"]}
-            hidden["task_id"] = hidden["check_task_id"]
-            hidden["normalisation"] = hidden["check_normalisation"]
-        row["shots"] = row["shots"] or 0
-        row["excluded"] = row["excluded"] is not None
-        for name in ("shown_at", "submitted_at", "resume_renewed_at"):
-            row[name] = _plain(row[name])
-        row["scored_gold_version"], of_task = golds(hidden["task_id"])
-        given, gold = as_compared(
-            row["answer"], of_task[hidden["example"]], hidden["normalisation"]
-        )
-        row |= {f"s1_{p}": score_one(given, gold, references=p) for p in REFERENCE_POLICIES}
-        row["item"] = item_ids(hidden[f"{role}_set"])[hidden["example"]]
-        row["scorer_version"] = scorer_version
-        row["set_checksum"] = hidden[f"{role}_checksum"]
-        yield {one.key: row[one.key] for one in COLUMNS[:-1]}
-
-
-def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
-    assignments = list(chosen.order_by("batch_id", "pk").values_list("pk", flat=True))
-    for start in range(0, len(assignments), ASSIGNMENTS_AT_ONCE):
-        some = assignments[start : start + ASSIGNMENTS_AT_ONCE]
-        yield from list(values.filter(assignment__in=some))
-
-
-def with_checksums(rows: Iterable[Row]) -> Iterator[Row]:
+        yield csv_line(_KEYS)
+    scoring = _Scoring(form, study.frozen.get("scorer_version"))
     before = ""
-    for row in rows:
-        before = sha256((before + _canonical(row)).encode()).hexdigest()
-        yield {**row, "checksum": before}
+    for assignment, rows in _by_assignment(chosen.assignments(study)):
+        templates = cache(partial(scoring.templates, assignment))
+        for _, role, shown_at, submitted_at, example, answer, spans, decoy, *numbers in rows:
+            asked, (as_checked, as_told) = templates(role)
+            checked, told = scoring.cells(asked, example, answer, spans, decoy)
+            times = (_plain(shown_at), _plain(submitted_at))
+            line = _CHECKED.line(as_checked, checked, numbers, *times)
+            before = sha256((before + line).encode()).hexdigest()
+            yield form.line(as_told, told, numbers, *times, before)
 
 
-def _item_ids(item_set_id: int) -> dict[int, str]:
-    items = Item.objects.filter(item_set_id=item_set_id)
-    return dict(items.values_list("example_id", "source_id"))
+def _by_assignment(chosen: AssignmentQuerySet) -> Iterator[tuple[Row, list[tuple[Any, ...]]]]:
+    """Each with its judgements, a few read at once: on SQLite nothing could be written past a
+    cursor that stays open."""
+    pks = list(chosen.order_by("batch_id", "pk").values_list("pk", flat=True))
+    for start in range(0, len(pks), ASSIGNMENTS_AT_ONCE):
+        some = pks[start : start + ASSIGNMENTS_AT_ONCE]
+        known = {row["assignment"]: row for row in _assignments(some)}
+        judged = defaultdict(list)
+        rows = Judgement.objects.filter(assignment__in=some).values_list(*_READ)
+        # An index has them in this order.
+        for row in rows.order_by("assignment_id", "step"):
+            judged[row[0]].append(row)
+        yield from ((known[pk], judged[pk]) for pk in some if pk in judged)
+
+
+def _assignments(pks: Sequence[int]) -> Iterator[Row]:
+    assignments = Assignment.objects.filter(pk__in=pks)
+    for values in assignments.values_list(*_OF_ASSIGNMENT.values()):
+        row = dict(zip(_OF_ASSIGNMENT, values, strict=True))
+        row |= {"shots": row["shots"] or 0, "excluded": row["excluded"] is not None}
+        yield row | {"resume_renewed_at": _plain(row["resume_renewed_at"])}
+
+
+def _items(item_set_id: int) -> dict[int, tuple[str, str, str]]:
+    """By example: its identity, the hash of its content, and its id in this set."""
+    names = ("example_id", "example__identity", "example__content_hash", "source_id")
+    items = Item.objects.filter(item_set_id=item_set_id).order_by()
+    return {example: told for example, *told in items.values_list(*names)}
 
 
 def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
@@ -149,7 +210,7 @@ def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
     """Of rows by the columns' keys. Lists are JSON, so that no answer can pass for a formula."""
     yield csv_line(one.key for one in columns)
     for row in rows:
-        yield csv_line([_cell(one, row[one.key]) for one in columns])
+        yield csv_line([_cell(row[one.key], one.digits) for one in columns])
 
 
 def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:
@@ -157,16 +218,27 @@ def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:
     yield from (csv_line([one.key, one.meaning]) for one in columns)
 
 
-def _cell(column: Column, value: Any) -> object:
+def _cell(value: Any, digits: int | None = None) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and column.digits is not None:
-        return f"{value:.{column.digits}f}"
+    if isinstance(value, float) and digits is not None:
+        return f"{value:.{digits}f}"
     return _as_json(value) if isinstance(value, list) else _plain(value)
 
 
 def _plain(value: Any) -> Any:
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+
+
+def _csv_cell(value: Any) -> str:
+    """As it stands in a line: one that is empty and alone would be quoted."""
+    return csv_line([_cell(value), ""]).removesuffix(",\n")
+
+
+_FORMS = {
+    "jsonl": _Form(_KEYS, lambda row: _as_json(row) + "\n", _as_json),
+    "csv": _Form(_KEYS, lambda row: csv_line(map(_cell, row.values())), _csv_cell),
+}
 
 
 JOB = "export_judgements"

@@ -19,8 +19,7 @@ from annotation.studies.exported_judgements import (
     Chosen,
     csv_lines,
     dictionary_lines,
-    judgement_rows,
-    with_checksums,
+    export_judgements,
 )
 from scoring.tables.documents import csv_line
 from scoring.tables.table import OPEN, Column, columns_in, values_of
@@ -42,6 +41,8 @@ class Export:
     columns: tuple[Column, ...]
     right: Right = Right.PEOPLE
     permission: str = "annotation.view_assignment"
+    # Written already as they are read.
+    reads_lines: bool = False
 
     @property
     def rights(self) -> tuple[Right, ...]:
@@ -50,6 +51,8 @@ class Export:
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
         things = self.reads(study, chosen)
+        if self.reads_lines:
+            return iter(things)
         lines = csv_lines(self.columns, (values_of(self.columns, thing) for thing in things))
         canary = study.benchmark.canary if self.reads is _items else ""
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
@@ -127,9 +130,10 @@ EXPORTS = {
             "judgements",
             "Judgements",
             "Every answer with its time and its score under both reference policies.",
-            lambda study, chosen: with_checksums(judgement_rows(study, chosen)),
+            lambda study, chosen: export_judgements(study, "csv", chosen),
             tuple(replace(one, source="") for one in COLUMNS),
             permission="annotation.view_judgement",
+            reads_lines=True,
         ),
         Export(
             "assignments",

@@ -76,7 +76,7 @@ class ReadExample:
     def images(self) -> list[dict[str, Any]]:
         return [image.as_plain() for image in self.image_files]
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Training ids start afresh in every file, so training rows are identified by content."""
         if self.role == Role.TRAINING or self.copy:

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +6,8 @@ import pytest
 
 from annotation.benchmarks.audit import Finding
 from annotation.benchmarks.importing import import_benchmark
+from annotation.benchmarks.material import Material, ceiling_score, floor_scores
+from annotation.models import Task
 from tests.annotation.benchmarks.clues_files import Row, choice_row, spans_row, write_task
 
 pytestmark = pytest.mark.django_db
@@ -207,3 +209,14 @@ def test_shows_at_most_five_short_examples(tmp_path: Path) -> None:
     shown = audited(tmp_path, rows)["equal_test_rows"]
     assert (shown.figures["count"], len(shown.examples)) == (8, 5)
     assert max(map(len, shown.examples)) == 160
+
+
+@pytest.mark.parametrize(("code", "score"), [("floors", floor_scores), ("ceiling", ceiling_score)])
+def test_scores_one_alternative_alike_under_both_policies(
+    tmp_path: Path, code: str, score: Callable[[Material, str], Any]
+) -> None:
+    answers = [["Anna"], ["Boris"], ["Anna", "Boris"], [], ["absent"]]
+    rows = [spans_row(number, answer) for number, answer in enumerate(answers)]
+    found = audited(tmp_path, rows, {(2, 1): rows[:2]})[code]
+    material = Material(Task.objects.get())
+    assert found.figures == {policy: score(material, policy) for policy in ("any", "set")}

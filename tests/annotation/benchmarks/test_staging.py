@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,27 @@ class TestBitByBit:
         monkeypatch.setattr(queue, "write", counted)
         import_benchmark(folder, name="mine")
         assert {0, 500, 1000} <= set(sizes)
+
+    def test_makes_rows_ready_while_others_may_write(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ready, kinds = queue._insertion, set()
+
+        def outside(rows: Sequence[Any]) -> tuple[str, list[list[Any]]]:
+            assert not connection.in_atomic_block
+            kinds.add(type(rows[0]))
+            return ready(rows)
+
+        monkeypatch.setattr(queue, "_insertion", outside)
+        import_benchmark(folder, name="mine")
+        assert kinds == {Example, Gold, Item}
+        asked = Item.objects.filter(item_set__role="test").select_related("example")
+        assert len(asked) == 1300
+        for item in asked:
+            assert item.example.identity == f"id:{item.source_id}"
+            row = choice_row(int(item.source_id))
+            assert item.example.context == [row["context"]]
+            assert item.example.golds.get().alternative_texts() == [row["answer"]]
 
     def test_is_seen_by_nobody_before_it_is_whole(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,13 +13,14 @@ from annotation.studies.exported_judgements import (
     COLUMNS,
     PEOPLE,
     Chosen,
+    csv_lines,
     export_judgements,
-    judgement_rows,
 )
 from annotation.studies.lifecycle import start_study
 from annotation.studies.people import exclude
 from annotation.work.joining import renew_resume_link
-from scoring.core.s1 import SCORER_VERSION
+from scoring.core.normalisation import as_compared
+from scoring.core.s1 import SCORER_VERSION, score_one
 from tests import make
 
 KEYS = [column.key for column in COLUMNS]
@@ -90,9 +91,9 @@ def test_leaves_out_the_excluded_unless_asked(batch: Batch, completed: Assignmen
 
 
 def test_marks_whose_personal_link_was_replaced(batch: Batch, completed: Assignment) -> None:
-    assert {row["resume_renewed_at"] for row in judgement_rows(batch.study)} == {None}
+    assert {row["resume_renewed_at"] for row in rows_of(batch)} == {None}
     renew_resume_link(completed, at=make.NOON)
-    marks = {row["resume_renewed_at"] for row in judgement_rows(batch.study)}
+    marks = {row["resume_renewed_at"] for row in rows_of(batch)}
     assert marks == {make.NOON.isoformat()}
 
 
@@ -131,6 +132,31 @@ def test_scores_as_the_task_normalises() -> None:
         right = make.gold_of(assignment)
         make.answer(assignment, {"text": f"The {right[0].upper()}!"} if right else None)
     assert {row["s1_any"] for row in rows_of(batch)} == {1.0}
+
+
+# Alike but for their case, their blanks, or what a file must mark.
+GIVEN = ("Zoë", "zoë", " Zoë", '"100 %", \\n', "=1+1", "%s, {0}", "")
+
+
+@pytest.mark.both_databases
+def test_writes_what_each_gave_as_if_nobody_had_given_the_same() -> None:
+    batch = make.running_batch(kind="text", zero_shot=True, training=0, tests=len(GIVEN), wanted=3)
+    for turned in (0, 0, 1):
+        assignment = make.at_work(batch)
+        for step in range(len(GIVEN)):
+            text = GIVEN[(step + turned) % len(GIVEN)]
+            make.answer(assignment, {"text": text} if text else None)
+    judgements = Judgement.objects.order_by("assignment", "step")
+    task, rows = batch.task, rows_of(batch)
+    for row, judgement in zip(rows, judgements, strict=True):
+        gold = judgement.example.golds.get().alternative_texts()
+        texts, golds = as_compared(judgement.answer, gold, task.normalisation)
+        assert (row["answer"], row["spans"]) == (judgement.answer, judgement.spans)
+        assert row["s1_set"] == score_one(texts, golds, references="set")
+        assert row["s1_any"] == score_one(texts, golds, references="any")
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    assert list(export_judgements(batch.study, "jsonl")) == lines
+    assert list(export_judgements(batch.study, "csv")) == list(csv_lines(COLUMNS, rows))
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "csv"])
@@ -193,6 +219,7 @@ def test_needs_no_more_queries_for_more_judgements(
     batch: Batch, completed: Assignment, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make.worked_through(batch, who=make.annotator("prolific", "second"))
-    # Assignments, judgements, ids of two sets, the latest version of the gold, the gold.
-    with django_assert_num_queries(6):
+    # Which assignments, what is known of them, judgements, items of two sets, the latest version of
+    # the gold, the gold.
+    with django_assert_num_queries(7):
         assert len(rows_of(batch)) == 10

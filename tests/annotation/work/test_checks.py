@@ -1,5 +1,6 @@
 """Checks: answered before all else, without feedback, and decided once by their least share."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -26,7 +27,7 @@ from annotation.models import (
 )
 from annotation.models.frozen import batch_content, sequence
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.exported_judgements import judgement_rows
+from annotation.studies.exported_judgements import export_judgements
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.consent_facts import in_detail, in_short
 from annotation.work.estimating import estimate
@@ -243,7 +244,7 @@ def test_checks_are_paid_however_the_work_ends(how: str) -> None:
 def test_exports_show_the_checks_beside_their_task() -> None:
     batch = make.running_checked_batch(other=Kind.SPANS)
     checked(make.at_work(batch), wrong=4)
-    rows = list(judgement_rows(batch.study))
+    rows = [json.loads(line) for line in export_judgements(batch.study, "jsonl")]
     assert {row["role"] for row in rows} == {CHECK}
     assert {row["task"] for row in rows} == {batch.check_set.task.slug}
     assert sum(row["s1_any"] for row in rows) == 6
