@@ -79,7 +79,7 @@ Tell = Callable[[Tally, str], None]
 
 
 def _of(budget: float | None) -> str:
-    return "" if budget is None else f" of {budget:.2f}"
+    return "" if budget is None else f" of {budget:g}"
 
 
 def connect(settings: asked_runs.ModelSettings, way: str) -> "Client":

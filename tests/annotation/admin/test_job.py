@@ -47,6 +47,12 @@ def test_gives_htmx_the_progress_alone(admin_client: Client, job: Job) -> None:
     assert 'hx-trigger="every 1s"' in text
 
 
+def test_says_nothing_of_the_way_once_a_job_is_done(admin_client: Client, job: Job) -> None:
+    """How far it was is told now and then, and seldom at the very end."""
+    Job.objects.update(state="done")
+    assert "3 / 10" not in admin_client.get(address(job)).content.decode()
+
+
 @pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
 def test_stops_polling_when_the_job_is_over(admin_client: Client, job: Job, state: str) -> None:
     Job.objects.update(state=state)

@@ -128,7 +128,7 @@ def test_stops_at_the_budget_and_shows_what_was_spent(settings: Any) -> None:
     job, run = Job.objects.get(), Run.objects.get()
     assert (job.state, run.state) == (JobState.FAILED, RunState.UPLOADING)
     assert "does not pay for another prompt" in job.message
-    assert "USD so far of 0.00" in job.message
+    assert "USD so far of 0.001" in job.message
     answered = Reply.objects.count()
     assert 0 < answered < 10
     spent = benchmark.spending.get()
