@@ -53,7 +53,7 @@ def insert(row: models.Model) -> None:
     """Store a new row, whose primary key the database chooses."""
     kept = _INSERTS.get(type(row)) or _INSERTS.setdefault(type(row), _compiled_insert(row))
     fields, sql = kept
-    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         (row.pk,) = cursor.fetchone()

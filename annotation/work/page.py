@@ -9,12 +9,11 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import segno
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -240,7 +239,6 @@ def _description(position: Position) -> dict[str, Any]:
     tells has been revealed."""
     assignment, content = position.assignment, position.content
     facts = {
-        "sent_to": _address("annotation:begin"),
         "check_count": max(0, len(content.checks) - assignment.step),
         "training_count": len(content.training),
         "test_count": len(content.test),
@@ -260,7 +258,6 @@ def _answering(position: Position) -> dict[str, Any]:
     content, example = position.content, position.example()
     return {
         "panel": "annotation/work/_answer.html",
-        "sent_to": _address("annotation:submit"),
         "example": example,
         "asked": position.asked(example),
         # Looked up only when a form comes back with an error, and is rendered again.
@@ -297,7 +294,6 @@ def _revealed(position: Position) -> dict[str, Any]:
     )
     return {
         "panel": "annotation/work/_reveal.html",
-        "sent_to": _address("annotation:proceed"),
         "example": example,
         "reveal": reveal,
         "shown": answer_kind(content.kind).revealed(example, judgement, reveal),
@@ -386,11 +382,6 @@ def _worked(assignment: models.Assignment, content: BatchContent) -> str:
     if left := _minutes_left(assignment, content.steps):
         text += " · " + _("about %(minutes)s min left") % {"minutes": left}
     return text
-
-
-@cache
-def _address(name: str) -> str:
-    return reverse(name)
 
 
 def _minutes_left(assignment: models.Assignment, steps: int) -> int:

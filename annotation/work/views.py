@@ -1,7 +1,7 @@
 """The pages of somebody at work. Addresses are the same for everybody: the server knows the
 position of the browser's assignment, and shows that."""
 
-from functools import partial, wraps
+from functools import cache, partial, wraps
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -14,7 +14,7 @@ from django.views.i18n import set_language
 from annotation.access import cookies, throttles
 from annotation.access.requests import HtmxRequest, resume_link
 from annotation.kinds import Form
-from annotation.models import Assignment
+from annotation.models import Assignment, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import batch_content
 from annotation.work import judging, page
@@ -220,12 +220,26 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
 
 
+# What the form of a state's page leads to.
+ACTS = {
+    WorkState.DESCRIPTION: "begin",
+    WorkState.ANSWERING: "submit",
+    WorkState.REVEALED: "proceed",
+}
+
+
+@cache
+def _sent_to(state: str) -> str:
+    return reverse(f"annotation:{ACTS[WorkState(state)]}") if state in ACTS else ""
+
+
 def _page(
     request: HtmxRequest, assignment: Assignment, *, error: str = "", notice: str = ""
 ) -> HttpResponse:
     template = f"{PAGE}#step" if request.htmx else PAGE
     frame = page.page_frame(assignment, at=timezone.now())
     context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
+    context["sent_to"] = _sent_to(assignment.state)
     context["link"] = partial(resume_link, request, assignment)
     return render(request, template, context, status=422 if error else 200)
 
