@@ -28,6 +28,8 @@ TUNING = ("--learning-rate", "2e-4", "--batch-size", "4", "--steps", "40")
 # The shots as one text, as base models take them.
 ASKING = ("--base-url", f"http://127.0.0.1:{PORT}/v1", "--completions", "--connections", "1")
 LABELED, NAMING = ("reviews", "statements"), ("reading", "cloze", "newsroom", "gazetteer")
+# Of long texts a core reads the shots of a set in a minute.
+FEW, ALL = (0, 10), (0, 10, 20, 30)
 # What is kept of a run's report, besides its notes.
 KEPT = {"prompts", "asked", "tuning", "tuned"}
 
@@ -60,13 +62,13 @@ def tune() -> None:
 
 def ask() -> None:
     with served(PORT):
-        for answers, tokens, tasks in (
-            ("likelihood", 8, LABELED),  # elsewhere there is nothing to rank
-            ("text", 8, LABELED),
-            ("text", 32, NAMING),
+        for answers, tokens, tasks, shots in (
+            ("likelihood", 8, LABELED, ALL),  # elsewhere there is nothing to rank
+            ("text", 8, LABELED, ALL),
+            ("text", 32, NAMING, FEW),
         ):
             how = ("--answers", answers, "--max-tokens", tokens)
-            chosen = ("--benchmark", "demo", "--task", *tasks)
+            chosen = ("--benchmark", "demo", "--task", *tasks, "--shots", *shots)
             manage("run_model", SMOLLM2, *chosen, *how, *ASKING)
 
 

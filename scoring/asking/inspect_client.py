@@ -16,6 +16,7 @@ from annotation.models.errors import BadInput
 from scoring.asking.asked_runs import KEY_OF_ENDPOINT, NO_KEY, Line, ModelSettings, without_secrets
 from scoring.asking.inspect_task import input_of
 from scoring.models import Reply
+from scoring.prompts.formats import BETWEEN_PARTS
 
 # Inspect's own marks for the terminal.
 MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
@@ -100,6 +101,8 @@ def _model(settings: ModelSettings) -> Model:
         max_tokens=settings.max_tokens,
         max_connections=settings.connections,
         max_retries=settings.retries,
+        # What goes on writing shots of its own has answered.
+        stop_seqs=[BETWEEN_PARTS] if settings.completions and not settings.reasoning else None,
     )
     more: dict[str, Any] = {}
     if settings.base_url:

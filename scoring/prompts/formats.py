@@ -209,6 +209,7 @@ def _in_one_line(text: str) -> str:
 
 
 ANSWER, REASONING = "Answer:", "Reasoning:"
+BETWEEN_PARTS = "\n\n"
 
 
 def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
@@ -216,7 +217,7 @@ def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     end = REASONING if prompts.reasons else ANSWER
     for example in prompts.test:
         parts = [instructions(prompts), *shots, f"{question(example)}\n{end}"]
-        yield prompts.line("icl", example, {"prompt": "\n\n".join(parts)})
+        yield prompts.line("icl", example, {"prompt": BETWEEN_PARTS.join(parts)})
 
 
 def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:

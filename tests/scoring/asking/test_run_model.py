@@ -240,6 +240,8 @@ def test_sends_plain_completions_to_a_base_model() -> None:
     with endpoint(by_number('["Anna"]\n\nContext: more', "none")) as served:
         asked(served, shots=[2], completions=True)
     assert {path for path, _, _ in served.requests} == {"/v1/completions"}
+    # Such a model goes on with shots of its own: what it is paid for ends where they begin.
+    assert [body["stop"] for _, body, _ in served.requests] == [["\n\n"]] * 2
     assert answers(Run.objects.get()) == {"test 0": ["Anna"], "test 1": []}
 
 
