@@ -20,12 +20,12 @@ from typing import Any, ParamSpec, TypeVar
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, connections, models, transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.sql import InsertQuery
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from annotation.models import Job, JobState, Upload
 from annotation.models.errors import Refusal
+from annotation.models.prepared import compiled_insert
 from annotation.models.texts import storable
 
 MOST_TRIES = 5
@@ -81,13 +81,9 @@ def insert(rows: Sequence[Row], tell: Callable[[], None] | None = None) -> None:
 
 def _insertion(rows: Sequence[Row]) -> tuple[str, list[list[Any]]]:
     """The statement for one of them, and the values of each, of which none follows from saving."""
-    model = type(rows[0])
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    query = InsertQuery(model)
-    query.insert_values(fields, [rows[0]])
+    fields, sql = compiled_insert(rows[0])
     # Not by way of `connection`, which looks it up for every value.
     using = connections["default"]
-    [(sql, _)] = query.get_compiler(connection=using).as_sql()
     saved = [(field.attname, field.get_db_prep_save) for field in fields]
     return sql, [[prepared(getattr(row, name), using) for name, prepared in saved] for row in rows]
 

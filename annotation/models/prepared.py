@@ -4,7 +4,7 @@ To compile one takes several times as long as the database takes to answer it. T
 own statements, and what is read or written is what the ORM would make of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import local
 from typing import Any, Generic, TypeVar
 
@@ -45,14 +45,16 @@ class PreparedRow(Generic[M]):
         return kept
 
 
-_INSERTS: dict[type[models.Model], tuple[list[Any], str]] = {}
+_INSERTS: dict[type[models.Model], tuple[Sequence[Any], str]] = {}
 _UPDATES: dict[tuple[object, ...], tuple[list[Any], str]] = {}
 
 
 def insert(row: models.Model) -> None:
     """Store a new row, whose primary key the database chooses."""
-    kept = _INSERTS.get(type(row)) or _INSERTS.setdefault(type(row), _compiled_insert(row))
-    fields, sql = kept
+    model = type(row)
+    fields, sql = _INSERTS.get(model) or _INSERTS.setdefault(
+        model, compiled_insert(row, returning=[model._meta.pk])
+    )
     values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
@@ -60,13 +62,15 @@ def insert(row: models.Model) -> None:
     row._state.adding, row._state.db = False, connection.alias
 
 
-def _compiled_insert(row: models.Model) -> tuple[list[Any], str]:
-    meta = row._meta
-    fields = [field for field in meta.concrete_fields if not field.primary_key]
+def compiled_insert(
+    row: models.Model, *, returning: Sequence[Any] = ()
+) -> tuple[Sequence[Any], str]:
+    """The fields that a new row has values for, and the statement that takes them."""
+    fields = [field for field in row._meta.concrete_fields if not field.primary_key]
     query = InsertQuery(type(row))
     query.insert_values(fields, [row])
     compiler = query.get_compiler(using=connection.alias)
-    compiler.returning_fields = [meta.pk]
+    compiler.returning_fields = returning
     ((sql, _),) = compiler.as_sql()
     return fields, sql
 
