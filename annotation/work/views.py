@@ -240,6 +240,9 @@ def _page(
     frame = page.page_frame(assignment, at=timezone.now())
     context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
     context["sent_to"] = _sent_to(assignment.state)
+    if request.htmx and "csrfmiddlewaretoken" in request.POST:
+        # It was right, and a new disguise for it takes a tenth of a step.
+        context["csrf_token"] = request.POST["csrfmiddlewaretoken"]
     context["link"] = partial(resume_link, request, assignment)
     return render(request, template, context, status=422 if error else 200)
 

@@ -203,6 +203,21 @@ def test_says_what_to_do_when_a_form_comes_without_its_token() -> None:
     assert "allow cookies" in response.content.decode()
 
 
+def test_each_page_brings_the_token_that_its_form_takes() -> None:
+    batch = make.running_batch(training=1, tests=2)
+    client = Client(enforce_csrf_checks=True)
+    page = client.get(f"/join/batch/{batch.join_token}/", follow=True).content.decode()
+    for path in ("consent", "begin", "submit", "next", "begin", "submit", "submit"):
+        form = dict(re.findall(r'name="(csrfmiddlewaretoken|step|state)" value="([^"]+)"', page))
+        sent, headers = {"agree": "1", "option": "0", **form}, {"HX-Request": "true"}
+        address = f"/work/{path}/"
+        if path == "consent":
+            page = client.post(address, sent, follow=True).content.decode()
+        else:
+            page = client.post(address, sent, headers=headers).content.decode()
+    assert Assignment.objects.get().outcome == Outcome.COMPLETED
+
+
 def test_still_shows_the_code_of_who_declined_before_the_consent_made_the_assignment() -> None:
     client = enter(make.running_batch())
     start(client)
