@@ -28,8 +28,8 @@ TUNING = ("--learning-rate", "2e-4", "--batch-size", "4", "--steps", "40")
 # The shots as one text, as base models take them.
 ASKING = ("--base-url", f"http://127.0.0.1:{PORT}/v1", "--completions", "--connections", "1")
 LABELED, NAMING = ("reviews", "statements"), ("reading", "cloze", "newsroom", "gazetteer")
-# Of long texts a core reads the shots of a set in a minute.
-FEW, ALL = (0, 10), (0, 10, 20, 30)
+# Long shots take a core a minute for each set: of the largest sets one is enough.
+ALL_SPLITS, ALL_SHOTS = range(1, 6), (0, 10, 20, 30)
 # What is kept of a run's report, besides its notes.
 KEPT = {"prompts", "asked", "tuning", "tuned"}
 
@@ -62,13 +62,15 @@ def tune() -> None:
 
 def ask() -> None:
     with served(PORT):
-        for answers, tokens, tasks, shots in (
-            ("likelihood", 8, LABELED, ALL),  # elsewhere there is nothing to rank
-            ("text", 8, LABELED, ALL),
-            ("text", 32, NAMING, FEW),
+        for answers, tokens, tasks, shots, splits in (
+            ("likelihood", 8, LABELED, ALL_SHOTS, ALL_SPLITS),  # elsewhere nothing is ranked
+            ("text", 8, LABELED, ALL_SHOTS, ALL_SPLITS),
+            ("text", 32, NAMING, (0, 10), ALL_SPLITS),
+            ("text", 32, NAMING, (30,), (1,)),
         ):
             how = ("--answers", answers, "--max-tokens", tokens)
-            chosen = ("--benchmark", "demo", "--task", *tasks, "--shots", *shots)
+            sets = ("--shots", *shots, "--splits", *splits)
+            chosen = ("--benchmark", "demo", "--task", *tasks, *sets)
             manage("run_model", SMOLLM2, *chosen, *how, *ASKING)
 
 

@@ -3,8 +3,8 @@
 Joining beside the same before the judgements were stored; the pages in the processor time of the
 process that serves them, the least of several, once the work is summarised and the comparison
 computed; the export beside a bare SELECT written as CSV; the import beside reading and hashing the
-same lines and inserting them bare, both in processor time, since an import into SQLite rests three
-quarters of its time for the annotators.
+same lines and inserting them bare, both in processor time, since an import into SQLite rests
+between its writes for the annotators.
 
     python -m tools.benchmarks.bench_large [--judgements 1000000] [--examples 100000]
 
