@@ -23,7 +23,7 @@ from annotation.jobs import queue
 from annotation.models import Benchmark, ItemSet, Job, Role, Study, StudyState, Upload
 from annotation.models.errors import Refusal
 from scoring.asking.asked_runs import FORMATS, ModelSettings, Prompts
-from scoring.asking.asking import Tally, ask_model
+from scoring.asking.asking import OverBudget, Tally, ask_model
 from scoring.asking.ranking import CALIBRATED, NORMALIZED, SUM, TEXT, WAYS
 from scoring.models import Spending
 from scoring.prompts.formats import UNIFEW, templates_for
@@ -253,6 +253,8 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     except queue.Cancelled:
         said = latest.in_words(settings)
         raise queue.Cancelled(f"Stopped: {said}. Order the same again to ask the rest.") from None
+    except OverBudget as stopped:
+        raise queue.Cancelled(str(stopped)) from None
     said = asked.in_words(settings)
     if asked.unfinished:
         reasons = "; ".join(why for why, _ in asked.failures.most_common(3))

@@ -126,7 +126,7 @@ def test_stops_at_the_budget_and_shows_what_was_spent(settings: Any) -> None:
         assert "0 of 0" in before, "it is under way"
         queue.run_job(Job.objects.get().pk)
     job, run = Job.objects.get(), Run.objects.get()
-    assert (job.state, run.state) == (JobState.FAILED, RunState.UPLOADING)
+    assert (job.state, run.state) == (JobState.CANCELLED, RunState.UPLOADING)
     assert "does not pay for another prompt" in job.message
     assert "USD so far of 0.001" in job.message
     answered = Reply.objects.count()
