@@ -210,7 +210,8 @@ def run_job(job_id: int) -> None:
             message=f"A program error ended this job; see the log (job {job.pk}).",
         )
     else:
-        _end(job, JobState.DONE, message=str(result.get("summary", "")), result=result)
+        whole = {"progress": F("total"), "message": str(result.get("summary", ""))}
+        _end(job, JobState.DONE, result=result, **whole)
 
 
 def sweep(*, at: datetime) -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -145,10 +146,12 @@ class ModelSettings:
             raise BadInput(
                 "A model that ranks options writes no reasoning: leave one of the two out."
             )
-        if self.budget is not None and (self.prices is None or self.budget <= 0):
+        amounts = [*(self.prices or ()), *([] if self.budget is None else [self.budget])]
+        if not all(0 <= amount < inf for amount in amounts) or self.budget == 0:
+            raise BadInput("A price is at least 0 USD, and a budget more than 0 USD.")
+        if self.budget is not None and self.prices is None:
             raise BadInput(
-                "A budget is more than 0 USD, and is kept by the prices of a million tokens: give "
-                "these, too."
+                "A budget is kept by the prices of a million tokens, which are not known."
             )
         if self.max_tokens < 1 or self.connections < 1 or self.retries < 0 or self.temperature < 0:
             raise BadInput(
@@ -185,6 +188,8 @@ class Prompts:
     def sets(self, settings: ModelSettings) -> Iterator[tuple[PromptSet, list[Line]]]:
         """With what is written for each option where options are ranked."""
         write = writer_of(self.form, self.templates)
+        if settings.completions and self.form == "chat":
+            raise BadInput("Plain completions take one text: leave chat or completions out.")
         if settings.reasoning and self.form == UNIFEW:
             raise BadInput("UniFew's questions leave no room for reasoning: use another format.")
         for plain in self.subject.prompt_sets():

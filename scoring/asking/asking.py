@@ -68,7 +68,7 @@ class Tally:
         parts = [
             f"{self.done} of {self.total} answers",
             tokens if self.read or self.written else "",
-            "" if cost is None else f"{cost:.4f} USD so far{_of(settings.budget)}",
+            "" if cost is None else f"{cost:.4f}{_of(settings.budget)} USD",
             self.trouble,
             f"{self.failures.total()} failed" if self.failures else "",
         ]
@@ -167,8 +167,9 @@ class _Asking:
             if self.failed_in_a_row >= MOST_FAILURES:
                 [(reason, _)] = self.tally.failures.most_common(1)
                 raise NoAnswers(
-                    f"{self.settings.model} failed {self.failed_in_a_row} times in a row, so no "
-                    f"more was asked: {reason}"
+                    f"{self.settings.model} failed {self.failed_in_a_row} times in a row at "
+                    f"{self.settings.base_url or self.settings.provider}, so no more was asked: "
+                    f"{reason}"
                 )
             self.tally.trouble = self.client.trouble
             self.tell(self.tally, asked.in_words)
@@ -186,7 +187,7 @@ class _Asking:
             so_far = self.tally.in_words(self.settings)
             raise OverBudget(
                 f"The budget does not pay for another prompt: {so_far}. What "
-                "was answered is stored; the same with a budget of its own asks the rest."
+                "was answered is stored: run it again with a new budget to ask the rest."
             )
         return bool(self.under_way)
 
@@ -260,7 +261,7 @@ def estimate(
         # Others were answered by an earlier request with the same prompts and settings.
         tokens += [tokens_of(line, settings) for line in asked.missing.values()]
     read, written = (sum(of_each) for of_each in zip((0, 0), *tokens, strict=True))
-    cost = "The cost is not known: give the prices of a million tokens."
+    cost = "The cost is not known, since the prices of a million tokens are not."
     if (least := settings.cost(read, 0)) is not None:
         most = settings.cost(read, written)
         cost = f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."

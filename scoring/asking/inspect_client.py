@@ -13,7 +13,14 @@ from inspect_ai.model import ContentReasoning, GenerateConfig, Model, ModelOutpu
 from tenacity import RetryError
 
 from annotation.models.errors import BadInput
-from scoring.asking.asked_runs import KEY_OF_ENDPOINT, NO_KEY, Line, ModelSettings, without_secrets
+from scoring.asking.asked_runs import (
+    KEY_OF_ENDPOINT,
+    LOCAL,
+    NO_KEY,
+    Line,
+    ModelSettings,
+    without_secrets,
+)
 from scoring.asking.inspect_task import input_of
 from scoring.models import Reply
 from scoring.prompts.formats import BETWEEN_PARTS
@@ -95,8 +102,10 @@ def _with_thoughts(output: ModelOutput) -> str:
 
 
 def _model(settings: ModelSettings) -> Model:
+    # Transformers draws no word at random where it is told so, and takes no temperature of 0.
+    is_greedy = settings.model.startswith(LOCAL) and not settings.temperature
     config = GenerateConfig(
-        temperature=settings.temperature,
+        temperature=None if is_greedy else settings.temperature,
         seed=settings.seed,
         max_tokens=settings.max_tokens,
         max_connections=settings.connections,
@@ -104,7 +113,7 @@ def _model(settings: ModelSettings) -> Model:
         # What goes on writing shots of its own has answered.
         stop_seqs=[BETWEEN_PARTS] if settings.completions and not settings.reasoning else None,
     )
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"do_sample": False} if is_greedy else {}
     if settings.base_url:
         key = os.environ.get(KEY_OF_ENDPOINT) or NO_KEY
         more = {"base_url": settings.base_url, "api_key": key}

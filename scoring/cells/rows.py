@@ -24,7 +24,7 @@ CEILING = "ceiling"
 LATER, OTHER, GROUPED = "later", "other", "grouped"
 BLOCKS = {
     "": "",
-    LATER: "Supplement: came later, or not named before the start; adjusted separately",
+    LATER: "Supplement: added later, or not named before the start; corrected separately",
     OTHER: "On other shot sets or items: exploratory",
     GROUPED: "By group of items: exploratory",
 }

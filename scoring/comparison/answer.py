@@ -26,6 +26,8 @@ OF_WHAT = (
     *("other_shots", "exploratory"),
 )
 MOST_TOLD = 4
+# What tables mark with ¶.
+ALIKE = "answers alike or unread"
 RAN_ALL = "that had run every task when the study closed"
 
 
@@ -40,8 +42,12 @@ class ForestLine:
         test: Difference | None = None,
         *,
         is_of_task: bool = False,
+        floor: float | None = None,
+        alike: str = "",
     ) -> None:
         self.name, self.score, self.test, self.is_of_task = name, score, test, is_of_task
+        # Of a task: what no skill earns there. Then, which answers show none.
+        self.floor, self.alike = floor, alike
         self.tasks: Sequence[ForestLine] = ()
         self.low: float | None = None
         self.middle: float | None = None
@@ -71,14 +77,15 @@ class ForestLine:
         """What a reader must know of it: how few runs it is, and why it is not sure."""
         test = self.test
         if test is None:
-            return ""
+            return self.alike
         people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
+        floor = "" if self.floor is None else f"no skill {_whole(self.floor)}"
         own = f"m = {test.m}" if test.exploratory else ""
-        came = f"came {test.supplement}" if test.supplement and not test.exploratory else ""
+        came = f"added {test.supplement}" if test.supplement and not test.exploratory else ""
         # Why an interval that leaves out 0 decides nothing.
         leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
-        told = [people, runs_text(test.runs), own, came, *test.reasons, within]
+        told = [people, floor, self.alike, runs_text(test.runs), own, came, *test.reasons, within]
         return "; ".join(filter(None, told))
 
     def place(self, reach: float) -> None:
@@ -150,7 +157,7 @@ def _headline(
     if not tests:
         return []
     if not named:
-        return ["No system answered these people's items after their examples."]
+        return ["No system that counts for the verdict answered these items; see the supplement."]
     deciding = [[test] if (test := _decides(those, len(people))) else those for those in named]
     if all(test.outcome == TOO_FEW for those in deciding for test in those):
         return [_too_few(people)]
@@ -262,15 +269,26 @@ def _forest(
 ) -> dict[str, list[ForestLine]]:
     """To readers without the gold the systems' scores alone."""
     blocks: dict[str, list[ForestLine]] = {}
+    floors = no_skill(list(table.bounds))
+    silent = {
+        (*system_of(row), row.task)
+        for row in table.rows
+        if row.shows_no_skill and row.shots == first.shots
+    }
+
+    def of_task(test: Difference) -> ForestLine:
+        alike = ALIKE if (*system_of(test), test.task) in silent else ""
+        name, floor = _task(table, test), floors.get(test.task or "")
+        return ForestLine(name, test.other_mean, test, is_of_task=True, floor=floor, alike=alike)
+
     for those in _by_system(tests):
         whole = _decides(those, tasks)
-        line = ForestLine(name_of(those[0]), whole.other_mean if whole else None, whole)
-        if tasks > 1:
-            parts = [test for test in those if test.task]
-            line.tasks = [
-                ForestLine(_task(table, test), test.other_mean, test, is_of_task=True)
-                for test in parts
-            ]
+        parts = [of_task(test) for test in those if test.task]
+        count = sum(bool(part.alike) for part in parts)
+        alike = f"{ALIKE} on {count} of {_counted(len(parts), 'task')}" if count else ""
+        score = whole.other_mean if whole else None
+        line = ForestLine(name_of(those[0]), score, whole, alike=alike)
+        line.tasks = parts if tasks > 1 else ()
         blocks.setdefault(block_of(those[0]), []).append(line)
     if not tests:
         own = [row for row in table.figures if row.kind == RowKind.RUN and row.shots == first.shots]

@@ -42,8 +42,8 @@ MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
 NOTES = {
     UNKNOWN: "Published without its reference policy: not tested against any other figure.",
     PARTIAL: "Not every item has an answer; the mean is over those that have.",
-    NO_SKILL: "Nine in ten answers of a run, or more, are one and the same, or half of them none "
-    "that could be given: its figure shows no skill.",
+    NO_SKILL: "At least nine in ten of a run's answers are the same, or half of them could not be "
+    "read: its figure shows no skill.",
     REASONED: "Told to think step by step before it answered; people had no such order.",
 }
 WHO = Column("who", "Who", is_number=False, is_name=True)

@@ -126,7 +126,8 @@ class Subject:
         chosen = [possible for possible in possible_batches(task) if self._takes(possible)]
         if not chosen:
             raise BadInput(
-                f"The task {task.slug} has no such sets: choose other shots or episodes."
+                f"The task {task.slug} has no such sets: choose other shots, splits or episodes "
+                "(a set without shots has no split)."
             )
         version = task.latest_gold_version().number
         for possible in chosen:

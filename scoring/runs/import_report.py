@@ -99,7 +99,7 @@ FATES = ("matched", "unmatched", "missing", "duplicate", "refused", "left_out")
 def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
     """One sentence each; nothing is said of what there is none of."""
     total = report.get("matched", 0)
-    outside = "hold a text that could not be chosen or given"
+    outside = "contain a text that could not have been chosen"
     breaches = {
         MALFORMED: "have more pieces than may be given",
         OUTSIDE: f"are not among the choices ({', '.join(choices)})" if choices else outside,

@@ -42,7 +42,7 @@ class ImportedRun:
     is_new: bool = True
 
     def in_words(self) -> str:
-        state = "new" if self.is_new else "there already, nothing changed"
+        state = "new" if self.is_new else "the same answers were there already: nothing changed"
         return f"run {self.run.pk}, {self.run} ({state}): {self.counts.in_words()}"
 
 

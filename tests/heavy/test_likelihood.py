@@ -12,6 +12,7 @@ from django.core.management import call_command
 
 from scoring.models import Reply, Run
 from scoring.runs.scores import scores_of_run
+from tests.heavy.commands import import_demo
 from tests.heavy.test_model_tools import (
     HERE,
     TABLES,
@@ -148,3 +149,17 @@ def test_gives_the_same_sums_by_every_way(causal: Path, tmp_path: Path) -> None:
         assert found.keys() == told(local).keys()
         for example, sums in told(local).items():
             assert found[example] == pytest.approx(sums, abs=CLOSE)
+
+
+def test_asks_the_same_folder_by_text(causal: Path) -> None:
+    benchmark = import_demo()
+    sets = {"benchmark": benchmark.name, "task": ["reviews"], "shots": [0], "limit": 2}
+    first, second = (
+        by_ourselves(f"hf/{causal}", "text", **sets, max_tokens=4, system=name)
+        for name in ("one", "another")
+    )
+    answers = [
+        list(run.predictions.order_by("pk").values_list("answer")) for run in (first, second)
+    ]
+    assert len(answers[0]) == 2
+    assert answers[0] == answers[1], "nothing is drawn at random"

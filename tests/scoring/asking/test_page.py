@@ -63,7 +63,7 @@ def test_runs_a_model_as_a_job(settings: Any) -> None:
         queue.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.DONE, job.message
-    assert job.message == "4 of 4 answers; 400 tokens read, 20 written; 0.0004 USD so far"
+    assert job.message == "4 of 4 answers; 400 tokens read, 20 written; 0.0004 USD"
     run = Run.objects.get()
     assert (run.owner, run.shots, run.coverage) == (job.author, 0, 1)
     page = client.get(reverse("admin:scoring_run_change", args=[run.pk])).content.decode()
@@ -128,7 +128,7 @@ def test_stops_at_the_budget_and_shows_what_was_spent(settings: Any) -> None:
     job, run = Job.objects.get(), Run.objects.get()
     assert (job.state, run.state) == (JobState.CANCELLED, RunState.UPLOADING)
     assert "does not pay for another prompt" in job.message
-    assert "USD so far of 0.001" in job.message
+    assert "of 0.001 USD" in job.message
     answered = Reply.objects.count()
     assert 0 < answered < 10
     spent = benchmark.spending.get()
@@ -168,7 +168,7 @@ def test_has_no_budget_for_a_model_without_a_price(settings: Any) -> None:
     settings.MODELS = {MODEL: None}
     page = sent(signed_in(benchmark), benchmark, budget="1").content.decode()
     assert "its price is not known" in page
-    assert "give these, too" in page
+    assert "which are not known" in page
 
 
 def test_orders_the_same_only_once_at_a_time() -> None:
@@ -208,7 +208,7 @@ def test_asks_by_the_study_and_the_templates_that_are_chosen(settings: Any) -> N
     ("fields", "sentence"),
     [
         ({"tasks": []}, "This field is required"),
-        ({"budget": "0"}, "A budget is more than 0 USD"),
+        ({"budget": "0"}, "a budget more than 0 USD"),
         ({"answers": "likelihood", "format": "chat"}, "ranked after a plain text"),
         ({"episodes": "one"}, "Write numbers of episodes"),
         ({"model": "openai/other"}, "Select a valid choice"),

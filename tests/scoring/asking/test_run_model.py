@@ -151,7 +151,7 @@ def test_asks_only_what_is_missing_when_it_is_started_again() -> None:
         served.url, silent_url = silent.url, served.url
         out = asked(served, base_url=silent_url)
     assert not silent.requests
-    assert "there already, nothing changed" in out
+    assert "there already: nothing changed" in out
 
 
 def test_waits_for_what_is_under_way_when_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,10 @@ def test_says_when_answers_were_cut_off() -> None:
         ({"base_url": "http://me:secret@host/v1"}, "it may hold no key"),
         ({"max_tokens": 0}, "must be at least 1"),
         ({"budget": 1.0}, "is kept by the prices"),
-        ({"budget": 0.0, "prices": [1, 1]}, "A budget is more than 0 USD"),
+        ({"budget": 0.0, "prices": [1, 1]}, "a budget more than 0 USD"),
+        ({"prices": [-1.0, 1]}, "A price is at least 0 USD"),
+        ({"prices": [float("nan"), 1]}, "A price is at least 0 USD"),
+        ({"completions": True, "base_url": "http://127.0.0.1:9/v1", "format": "chat"}, "one text"),
         ({"limit": 0}, "The limit must be at least 1"),
         ({"study": "other"}, "no study 'other'"),
         ({"task": ["other"]}, "no task “other”"),

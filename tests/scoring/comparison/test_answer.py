@@ -12,7 +12,7 @@ from django.utils.html import strip_tags
 
 from annotation.models import Study
 from annotation.studies.lifecycle import close_study
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Bound, Row, RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.answer import Answer, _headline, answers
 from scoring.comparison.comparing import compare
@@ -114,6 +114,22 @@ def test_says_how_few_runs_a_system_has(runs: int, name: str) -> None:
     assert answer.headline == [f"People beat {name}."]
     [[line]] = answer.forest.values()
     assert line.aside.startswith(name[9:-1])
+
+
+def test_says_beside_a_score_what_no_skill_earns_and_that_the_answers_show_none() -> None:
+    given = table(
+        FOUND,
+        replace(FOUND, task="b"),
+        bounds=(Bound("b", "one_label", 67.2, "any", 1, is_floor=True),),
+    )
+    rows = tuple(replace(row, shows_no_skill=row.task == "b") for row in given.rows)
+    [answer] = answers(replace(given, rows=rows), "30")
+    [[line]] = answer.forest.values()
+    assert "answers alike or unread on 1 of 2 tasks" in line.aside
+    of_first, of_second = (task.aside for task in line.tasks)
+    assert "no skill 67; answers alike or unread" in of_second
+    assert "no skill" not in of_first
+    assert "alike" not in of_first
 
 
 def test_says_once_that_all_systems_of_a_state_have_as_few_runs() -> None:

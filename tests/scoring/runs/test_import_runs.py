@@ -172,7 +172,7 @@ def test_notices_the_same_file_under_another_split(tmp_path: Path) -> None:
     assert Run.objects.get() == first
     shown = command(path, "--split", 2, "--same-answers")
     assert f"the same answers as run {first.pk} (3 shots, split 1)" in shown
-    assert "there already, nothing changed" in command(path, "--split", 2)
+    assert "there already: nothing changed" in command(path, "--split", 2)
     assert Run.objects.count() == 2
     command(path, "--system", "GPT-3")
 
