@@ -92,7 +92,7 @@ class RunModelForm(forms.Form):
         required=False,
         min_value=1,
         label="Examples of each set",
-        help_text="The first so many, for a try: the run is partial. Empty: all.",
+        help_text="Only the first so many, as a trial: the run is partial. Empty: all.",
     )
     temperature = forms.FloatField(min_value=0, max_value=2, initial=0, label="Temperature")
     seed = forms.IntegerField(
@@ -117,12 +117,12 @@ class RunModelForm(forms.Form):
     reasoning = forms.BooleanField(
         required=False,
         label="Think step by step first",
-        help_text="People had no such order, and tables say so.",
+        help_text="People were not told to, and tables say so.",
     )
     budget = forms.FloatField(
         required=False,
         label="Budget in USD",
-        help_text="It asks no more than this pays for. Empty: no limit.",
+        help_text="Stops before a prompt that this might not pay for. Empty: no limit.",
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, **kwargs: Any) -> None:

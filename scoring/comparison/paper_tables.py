@@ -44,7 +44,7 @@ NOTES = {
     PARTIAL: "Not every item has an answer; the mean is over those that have.",
     NO_SKILL: "At least nine in ten of a run's answers are the same, or half of them could not be "
     "read: its figure shows no skill.",
-    REASONED: "Told to think step by step before it answered; people had no such order.",
+    REASONED: "Told to think step by step before it answered; people were not.",
 }
 WHO = Column("who", "Who", is_number=False, is_name=True)
 

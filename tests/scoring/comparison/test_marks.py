@@ -12,7 +12,7 @@ from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
-NO_SKILL, REASONED = "its figure shows no skill", "people had no such order"
+NO_SKILL, REASONED = "its figure shows no skill", "people were not"
 
 
 @pytest.fixture
