@@ -28,8 +28,6 @@ TUNING = ("--learning-rate", "2e-4", "--batch-size", "4", "--steps", "40")
 # The shots as one text, as base models take them.
 ASKING = ("--base-url", f"http://127.0.0.1:{PORT}/v1", "--completions", "--connections", "1")
 LABELED, NAMING = ("reviews", "statements"), ("reading", "cloze", "newsroom", "gazetteer")
-# Long shots take a core a minute for each set: of the largest sets one is enough.
-ALL_SHOTS = (0, 10, 20, 30)
 # What is kept of a run's report, besides its notes.
 KEPT = {"prompts", "asked", "tuning", "tuned"}
 
@@ -62,14 +60,13 @@ def tune() -> None:
 
 def ask() -> None:
     with served(PORT):
-        for answers, tokens, tasks, shots, more in (
-            ("likelihood", 8, LABELED, ALL_SHOTS, ()),  # elsewhere nothing is ranked
-            ("text", 8, LABELED, ALL_SHOTS, ()),
-            ("text", 32, NAMING, (0, 10), ()),
-            ("text", 32, NAMING, (30,), ("--splits", 1)),
+        for answers, tokens, tasks in (
+            ("likelihood", 8, LABELED),  # elsewhere there is nothing to rank
+            ("text", 8, LABELED),
+            ("text", 32, NAMING),
         ):
             how = ("--answers", answers, "--max-tokens", tokens)
-            chosen = ("--benchmark", "demo", "--task", *tasks, "--shots", *shots, *more)
+            chosen = ("--benchmark", "demo", "--task", *tasks)
             manage("run_model", SMOLLM2, *chosen, *how, *ASKING)
 
 
