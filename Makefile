@@ -107,7 +107,7 @@ screens: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py tests/browser/tutorial_screens.py
 
-# What real models answer to the demonstration, made anew: docs/how-to/models.md. Nearly two hours
+# What real models answer to the demonstration, made anew: docs/how-to/models.md. An hour and a half
 # of processor time, on two cores at most; stopped and started again, it goes on.
 demonstration-runs: $(DEV_INSTALLED)
 	@$(PY) -m pip install --quiet --requirement requirements-models.txt
