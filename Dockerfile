@@ -28,5 +28,5 @@ HEALTHCHECK --interval=10s --start-period=20s CMD \
 # A worker of the server that died is replaced; should the server itself end, its container is
 # started again by what runs it: compose.yaml, or docker run --restart unless-stopped.
 CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--no-ws", \
-     "--workers", "2", "--blocking-threads", "4", "--workers-kill-timeout", "10", \
+     "--workers", "2", "--blocking-threads", "2", "--workers-kill-timeout", "10", \
      "--respawn-failed-workers", "config.wsgi:application"]

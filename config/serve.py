@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 
 PYTHON = [sys.executable, "-W", "ignore:You're running the worker with superuser", "-m"]
-WEB = [*PYTHON, "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "4"]
+WEB = [*PYTHON, "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "2"]
 WEB += ["--no-ws", "--log-level", "warning", "--workers-kill-timeout", "3"]
 WEB += ["--respawn-failed-workers"]
 CELERY = [*PYTHON, "celery", "--quiet", "--app", "config"]
