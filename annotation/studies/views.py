@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.core import signing
 from django.db.models import Count, Exists, OuterRef
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -24,7 +24,6 @@ from annotation.access.requests import (
     require,
 )
 from annotation.access.rights import Right
-from annotation.jobs.files import on_disk
 from annotation.jobs.requests import document, large_file
 from annotation.kinds import answer_kind
 from annotation.models import Batch, ItemSet, Study, Task
@@ -124,7 +123,7 @@ def _tasks_of(batches: Iterable[Batch]) -> Iterator[Task]:
 @study_page(*READ, right=Right.IDS, permission="annotation.view_invitation")
 def invitation_links(request: ResearcherRequest, study: Study) -> HttpResponse:
     lines = links_csv(study, lambda invitation: invitation_link(request, invitation))
-    return document("".join(lines).encode(), CSV, f"{study.slug}-invitations.csv")
+    return _file(lines, f"{study.slug}-invitations.csv")
 
 
 CSV = "text/csv; charset=utf-8"
@@ -146,7 +145,7 @@ def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 @never_cache
 @require_safe
-def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
+def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
     table, study = _chosen_table(request, slug, name)
     if table.name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
@@ -157,14 +156,14 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | F
 
 @never_cache
 @require_safe
-def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
+def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
     table, _study = _chosen_table(request, slug, name)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
 
 
 @never_cache
 @require_POST
-def ids(request: ResearcherRequest, slug: str) -> FileResponse:
+def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
     """By a form, since it leaves a line in the log."""
     _table, study = _chosen_table(request, slug, IDS.name)
     lines = export_ids(study, chosen_in(request), by=request.user)
@@ -210,10 +209,8 @@ def _chosen_table(request: ResearcherRequest, slug: str, name: str) -> tuple[Exp
     return table, study
 
 
-def _file(lines: Iterable[str], name: str) -> FileResponse:
-    """Sent by the server, so no thread waits for a slow reader."""
-    file = on_disk(lambda file: file.writelines(line.encode() for line in lines))
-    return FileResponse(file, as_attachment=True, filename=name, content_type=CSV)
+def _file(lines: Iterable[str], name: str) -> HttpResponse:
+    return document("".join(lines).encode(), CSV, name)
 
 
 PREVIEW = "annotation/studies/preview.html"
