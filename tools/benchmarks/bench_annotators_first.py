@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from tools.benchmarks import long_work
-from tools.benchmarks.bench_answer import Browser, free_port, serve
+from tools.benchmarks.bench_answer import Browser, at_work, free_port, serve
 from tools.benchmarks.databases import measure_on_each
 
 WANTED_MS = {"sqlite": 1000, "postgresql": 300}
@@ -88,29 +88,13 @@ class Crowd:
 async def measure(
     address: str, link: str, work: "LongRun", annotators: int, pause_s: float, idle_s: float
 ) -> tuple[dict[str, Waits], int]:
-    connector = aiohttp.TCPConnector(limit=0)
-    browsers = [
-        Browser(
-            aiohttp.ClientSession(
-                connector=connector,
-                connector_owner=False,
-                cookie_jar=aiohttp.CookieJar(unsafe=True),
-            ),
-            address,
-        )
-        for _ in range(annotators)
-    ]
-    for browser in browsers:
-        await browser.enter(link)
-    crowd = Crowd(browsers, pause_s)
-    waits = {
-        "alone": await crowd.answer_while(asyncio.create_task(asyncio.sleep(idle_s))),
-        "beside": await crowd.answer_while(asyncio.create_task(work.run())),
-        "alone again": await crowd.answer_while(asyncio.create_task(asyncio.sleep(idle_s))),
-    }
-    for browser in browsers:
-        await browser.session.close()
-    await connector.close()
+    async with at_work(address, link, annotators) as browsers:
+        crowd = Crowd(browsers, pause_s)
+        waits = {
+            "alone": await crowd.answer_while(asyncio.create_task(asyncio.sleep(idle_s))),
+            "beside": await crowd.answer_while(asyncio.create_task(work.run())),
+            "alone again": await crowd.answer_while(asyncio.create_task(asyncio.sleep(idle_s))),
+        }
     return waits, crowd.acknowledged
 
 

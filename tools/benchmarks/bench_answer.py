@@ -18,7 +18,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -29,7 +30,7 @@ TEST_ITEMS = 210  # as many as SST-2 has in CLUES
 STEP = re.compile(r'name="step" value="(\d+)"')
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 BUSY = 503  # with a page that sends the answer again
-STARTED_IN_S = 20
+STARTED_IN_S = 60
 
 
 @dataclass
@@ -110,31 +111,33 @@ async def closed_loop(
     return load
 
 
+@asynccontextmanager
+async def at_work(address: str, link: str, annotators: int) -> AsyncIterator[list[Browser]]:
+    """So many who have entered by the link, and see their first item."""
+    async with aiohttp.TCPConnector(limit=0) as connector, AsyncExitStack() as open_sessions:
+        browsers = []
+        for _ in range(annotators):
+            jar = aiohttp.CookieJar(unsafe=True)
+            session = aiohttp.ClientSession(
+                connector=connector, connector_owner=False, cookie_jar=jar
+            )
+            await open_sessions.enter_async_context(session)
+            browsers.append(Browser(session, address))
+            await browsers[-1].enter(link)
+        yield browsers
+
+
 async def measure(address: str, link: str, annotators: int, seconds: float) -> dict[str, Load]:
-    connector = aiohttp.TCPConnector(limit=0)
-    browsers = [
-        Browser(
-            aiohttp.ClientSession(
-                connector=connector,
-                connector_owner=False,
-                cookie_jar=aiohttp.CookieJar(unsafe=True),
-            ),
-            address,
-        )
-        for _ in range(annotators)
-    ]
-    for browser in browsers:
-        await browser.enter(link)
-    loads = {
-        "nothing": await closed_loop(browsers, seconds, lambda b: b.post("/bench/nothing/")),
-        "signed in": await closed_loop(browsers, seconds, lambda b: b.post("/bench/signed-in/")),
-        "insert": await closed_loop(browsers, seconds, lambda b: b.post("/bench/insert/")),
-        "answer": await closed_loop(browsers, seconds, Browser.submit),
-    }
-    for browser in browsers:
-        await browser.session.close()
-    await connector.close()
-    return loads
+    async with at_work(address, link, annotators) as browsers:
+        return {
+            name: await closed_loop(browsers, seconds, act)
+            for name, act in {
+                "nothing": lambda browser: browser.post("/bench/nothing/"),
+                "signed in": lambda browser: browser.post("/bench/signed-in/"),
+                "insert": lambda browser: browser.post("/bench/insert/"),
+                "answer": Browser.submit,
+            }.items()
+        }
 
 
 def prepare(groups: Sequence[int], stored: int) -> list[str]:
@@ -188,10 +191,15 @@ def serve(port: int) -> subprocess.Popen[bytes]:
 
     command = [*WEB, "--host", "127.0.0.1", "--port", str(port), "config.wsgi:application"]
     server = subprocess.Popen(command)
+    until_it_listens(server, port)
+    return server
+
+
+def until_it_listens(server: subprocess.Popen[bytes], port: int) -> None:
     for _ in range(10 * STARTED_IN_S):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return server
+            return
         except OSError:
             time.sleep(0.1)
     server.terminate()

@@ -13,11 +13,11 @@ from psycopg.sql import SQL, Identifier
 
 
 @contextmanager
-def databases() -> Iterator[list[str]]:
+def databases(whose: str = "bench") -> Iterator[list[str]]:
     """The URLs to measure on: a file of SQLite, and a new database of a PostgreSQL server."""
     from tests.run import postgres
 
-    name = f"bench_{os.getpid()}"
+    name = f"{whose}_{os.getpid()}"
     with tempfile.TemporaryDirectory() as folder, postgres() as (server, _origin):
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
