@@ -3,7 +3,7 @@ for each system; as its page and its documents read it. All from the side of peo
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from scoring.comparison.comparison import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
-from scoring.tables.table import listed
+from scoring.tables.table import counted, listed, span
 from scoring.tests import outcomes
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.verdicts import Average
@@ -28,34 +28,32 @@ OF_WHAT = (
 MOST_TOLD = 4
 # What tables mark with ¶.
 ALIKE = "answers alike or unread"
-RAN_ALL = "that had run every task when the study closed"
 
 
+@dataclass
 class ForestLine:
     """A system beside people, or one task of it. score and difference in percent points; the places
     are on the axis, None where there is nothing to draw."""
 
-    def __init__(
-        self,
-        name: str,
-        score: float | None,
-        test: Difference | None = None,
-        *,
-        is_of_task: bool = False,
-        floor: float | None = None,
-        alike: str = "",
-    ) -> None:
-        self.name, self.score, self.test, self.is_of_task = name, score, test, is_of_task
-        # Of a task: what no skill earns there. Then, which answers show none.
-        self.floor, self.alike = floor, alike
-        self.tasks: Sequence[ForestLine] = ()
-        self.low: float | None = None
-        self.middle: float | None = None
-        self.high: float | None = None
-        self.margin_at: float | None = None
-        self.margin_width = 0.0
+    name: str
+    score: float | None
+    test: Difference | None = None
+    is_of_task: bool = False
+    # Of a task: what no skill earns there. Then, which answers show none.
+    floor: float | None = None
+    alike: str = ""
+    tasks: Sequence["ForestLine"] = ()
+    low: float | None = None
+    middle: float | None = None
+    high: float | None = None
+    margin_at: float | None = None
+    margin_width: float = 0.0
+
+    @property
+    def ends(self) -> list[float | None]:
+        test = self.test
         has_axis = test is not None and test.difference is not None
-        self.ends = [test.low, test.difference, test.high] if test and has_axis else []
+        return [test.low, test.difference, test.high] if test and has_axis else []
 
     @property
     def difference(self) -> str:
@@ -113,7 +111,7 @@ class Answer:
         # Of whom, where there are several.
         self.of = ", ".join(filter(None, [study, first.pool]))
         self.headline = _headline(named, tests, people, loud=loud)
-        self.condition = f"{at}, {_counted(len(people), 'task')}{grey}"
+        self.condition = f"{at}, {counted(len(people), 'task')}{grey}"
         self.so_far = _so_far(table, named, people)
         self.people = _people(table, people)
         # By the heading of a block its lines, the highest score first.
@@ -194,7 +192,7 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
         state for state in outcomes.STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)
     ]
     whole = "both tasks" if ran == 2 else f"all {ran} tasks"
-    every = whole if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
+    every = whole if ran == tasks else f"the {counted(ran, 'task')} that it ran on"
     told = [
         f"{claimed(state, [tests]).rstrip('.')} on "
         + (every if counts[state] in (0, ran) else f"{counts[state]} of {ran} tasks")
@@ -207,7 +205,7 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
 
 def _too_few(people: Sequence[Row]) -> str:
     each = " a task" if len(people) > 1 else ""
-    counts = _span([row.n or 0 for row in people])
+    counts = span([row.n or 0 for row in people])
     return (
         f"Too few {_who(people[0])} to say who wins "
         f"({counts}{each}; {EXPLORATORY_BELOW} are needed)."
@@ -235,7 +233,7 @@ def _apart(tests: Sequence[Difference]) -> str:
         likely = f" ({near} to {far_off})"
         if low < 0 < high:
             likely = f" ({_whole(abs(low))} below to {_whole(high)} above)"
-    points = _counted(round(abs(distance)), "point")
+    points = counted(round(abs(distance)), "point")
     return f"{points} {side} {_with_runs(tests)}{likely}"
 
 
@@ -256,10 +254,10 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     is_shared = average is not None and average.notes is not None
     persons = max(counts) if is_shared else sum(counts)
     who = "person" if persons == 1 and _who(rows[0]) == "people" else _who(rows[0])
-    on_each = "all of them" if is_shared and min(counts) == persons else _span(counts)
+    on_each = "all of them" if is_shared and min(counts) == persons else span(counts)
     each = f", {on_each} on each task" if several else ""
     items = [row.items or row.m or 0 for row in rows]
-    asked = f"{_span(items)} questions" + " a task" * several
+    asked = f"{span(items)} questions" + " a task" * several
     name = _who(rows[0])
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
 
@@ -285,7 +283,7 @@ def _forest(
         whole = _decides(those, tasks)
         parts = [of_task(test) for test in those if test.task]
         count = sum(bool(part.alike) for part in parts)
-        alike = f"{ALIKE} on {count} of {_counted(len(parts), 'task')}" if count else ""
+        alike = f"{ALIKE} on {count} of {counted(len(parts), 'task')}" if count else ""
         score = whole.other_mean if whole else None
         line = ForestLine(name_of(those[0]), score, whole, alike=alike)
         line.tasks = parts if tasks > 1 else ()
@@ -294,7 +292,7 @@ def _forest(
         own = [row for row in table.figures if row.kind == RowKind.RUN and row.shots == first.shots]
         for row in own:
             about = "" if len(table.task_names) == 1 else f", {table.task_names.get(row.task, '')}"
-            line = ForestLine(_system(row.system, row.method) + about, row.mean)
+            line = ForestLine(name_of(row) + about, row.mean)
             blocks.setdefault(row.block, []).append(line)
     # All on one axis.
     every = [one for lines in blocks.values() for line in lines for one in (line, *line.tasks)]
@@ -330,8 +328,9 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
         return f"{table.unfrozen} {within[:1].upper()}{within[1:]}."
     if first.study in table.interim or tests[0].interim:
         return f"Interim: answers may still come, and every verdict may change; {within}."
-    systems = _counted(len(named), "system")
-    which = "named before the start" if first.study in table.naming else RAN_ALL
+    systems = counted(len(named), "system")
+    ran_all = "that had run every task when the study closed"
+    which = "named before the start" if first.study in table.naming else ran_all
     return f"Compared with the {systems} {which}; {within}."
 
 
@@ -340,7 +339,7 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
     members = {test.family or 0 for those in named for test in those[:1] if test.in_family}
     told = [
         "Sure: the interval lies wholly on one side (or within the margin), also after Holm's "
-        f"adjustment over {_span(sorted(members) or [0])} comparisons and without any one of the "
+        f"adjustment over {span(members or {0})} comparisons and without any one of the "
         "people, who passed a floor that was set before the start.",
         "Probable: the interval does, but one of these is missing. Open: it does not, or it "
         "reaches into the margin.",
@@ -371,7 +370,7 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
         for test in {**old, **new}
         if old.get(test) != new.get(test)
     ]
-    verdicts = _counted(len(changed), "verdict") if changed else "no verdict"
+    verdicts = counted(len(changed), "verdict") if changed else "no verdict"
     told = f": {'; '.join(changed)}" if 0 < len(changed) <= MOST_TOLD else ""
     return f"Version {after.number} (after: {after.after}) changed {verdicts}{told}."
 
@@ -412,24 +411,15 @@ def _whole(points: float) -> str:
     return f"{round(points)}".replace("-", "−")
 
 
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def name_of(test: Difference) -> str:
-    return _system(test.system, test.method)
+def name_of(system: Difference | Row) -> str:
+    return " ".join(filter(None, [system.system, method_label(system.method)]))
 
 
 def few_runs(tests: Sequence[Difference]) -> str:
     """How few they are on the tasks of a system; empty if they are a sample of it on each."""
     counts = [test.runs for test in tests if test.runs is not None]
     least = runs_text(min(counts, default=None))
-    return f"{_span(counts)} runs" if least and len({*counts}) > 1 else least
+    return f"{span(counts)} runs" if least and len({*counts}) > 1 else least
 
 
 def _with_runs(tests: Sequence[Difference]) -> str:
@@ -445,7 +435,3 @@ def _all_with_runs(systems: Sequence[Sequence[Difference]]) -> list[str]:
     *others, last = (name_of(tests[0]) for tests in systems)
     each = "".join(f" ({runs} each)" for runs in few if runs)
     return [*others, f"{last}{each}"]
-
-
-def _system(system: str | None, method: str | None) -> str:
-    return " ".join(filter(None, [system, method_label(method)]))

@@ -17,15 +17,13 @@ from annotation.models.texts import counted as count_of
 from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
-from scoring.report.words import span
+from scoring.tables.table import span
 
 NORMALISED = {
     "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
     "official script of SQuAD does (normalisation squad)",
     "number": "as numbers, whatever their thousands, currency or unit (normalisation number)",
 }
-# The ready-made channel of a link that anybody may have.
-PLAIN = "link"
 
 
 class TaskFacts:
@@ -126,7 +124,7 @@ class Design:
         sets = ("training_set", "test_set", "check_set__task")
         about = ("study", "task", *sets, "gold_version", "pool")
         self._study = study
-        self._batches = batches = list(study.batches.select_related(*about))
+        self.batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:
             by_task.setdefault(batch.task, []).append(batch)
@@ -173,7 +171,7 @@ class Design:
     @property
     def least_check_scores(self) -> str:
         """In percent, of each batch's checks; empty where there is no floor."""
-        checked = [batch for batch in self._batches if batch.check_set]
+        checked = [batch for batch in self.batches if batch.check_set]
         floors = {one.least_check_score for one in checked if one.least_check_score is not None}
         return " or ".join(f"{floor:g} %" for floor in sorted(floors))
 
@@ -181,7 +179,7 @@ class Design:
     def pools(self) -> list[str]:
         """Each with who is in it, and how many were wanted."""
         wanted = Counter[Pool]()
-        for batch in self._batches:
+        for batch in self.batches:
             if batch.pool:
                 wanted[batch.pool] += batch.wanted
         return [
@@ -198,7 +196,8 @@ class Design:
     @property
     def channel(self) -> str:
         channel = self._study.channel
-        return "an open link" if channel.slug == PLAIN else channel.name
+        # The ready-made channel of a link that anybody may have.
+        return "an open link" if channel.slug == "link" else channel.name
 
     @property
     def averaged(self) -> list[int]:
@@ -228,8 +227,11 @@ class Design:
 
     @cached_property
     def screened(self) -> set[bool]:
-        """Whether there is screening, of every batch."""
-        return {_is_screened(batch) for batch in self._batches}
+        """Of every batch, whether a rule can send somebody away before the test."""
+        return {
+            _by_training(batch) or bool(batch.check_set and batch.least_check_score is not None)
+            for batch in self.batches
+        }
 
     def population(self, who: str) -> str:
         """Whom the figures are about."""
@@ -264,13 +266,13 @@ class Design:
 
     @cached_property
     def _simulated(self) -> list[ScreeningFigures]:
-        return [one.figures for batch in self._batches for one in screenings_of(batch)]
+        return [one.figures for batch in self.batches for one in screenings_of(batch)]
 
     @property
     def without_floor(self) -> dict[str, list[str]]:
         names = {facts.task.pk: facts.name for facts in self.tasks}
         cells: dict[str, dict[str, None]] = defaultdict(dict)
-        for batch in self._batches:
+        for batch in self.batches:
             if reason := why_no_floor(batch):
                 cells[reason][f"{names[batch.task_id]} with {batch.condition}"] = None
         return {reason: list(names) for reason, names in cells.items()}
@@ -282,13 +284,6 @@ def _learned(training: ItemSet) -> str:
     shots = contexts.order_by().distinct().count()
     examples = f"{items} labelled examples"
     return f"{shots} contexts ({examples})" if shots < items else examples
-
-
-def _is_screened(batch: Batch) -> bool:
-    """Whether a rule can send somebody away before the test."""
-    return _by_training(batch) or (
-        batch.check_set is not None and batch.least_check_score is not None
-    )
 
 
 def _by_training(batch: Batch) -> bool:

@@ -32,8 +32,11 @@ JOB = "export_report"
 WIDTH = 88
 PARTS = ("methods", "sheet")
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,textcomp}; other scripts than Latin, LuaLaTeX."
-BY_RESEARCHER = "[for the researcher to answer]"
-ADDS = "[the researcher adds to this]"
+# Behind an answer that the data alone do not give.
+MARKS = {
+    Source.PART: "[the researcher adds to this]",
+    Source.RESEARCHER: "[for the researcher to answer]",
+}
 
 
 class Report:
@@ -155,19 +158,15 @@ def _text_of(section: Section) -> Iterable[str]:
 
 
 def _answer(topic: Topic) -> Iterable[str]:
-    for text in (topic.answer, _mark(topic)):
+    for text in (topic.answer, MARKS.get(topic.source)):
         if text:
             yield fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
-
-
-def _mark(topic: Topic) -> str:
-    return {Source.PART: ADDS, Source.RESEARCHER: BY_RESEARCHER}.get(topic.source, "")
 
 
 def _latex_group(name: str, topics: Sequence[Topic]) -> str:
     lines = [rf"\subsection{{{escaped(name)}}}", r"\begin{description}"]
     for topic in topics:
-        mark = _mark(topic)
+        mark = MARKS.get(topic.source)
         told = [
             rf"\emph{{{escaped(topic.question)}}}",
             escaped(topic.answer),

@@ -4,7 +4,6 @@ researcher. Its topics follow Wei et al. 2025 (REFERENCE) in our own words, not 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, auto
 from html import unescape
 from typing import Any
 
@@ -143,16 +142,9 @@ class Source(TextChoices):
     RESEARCHER = "researcher", "for the researcher to answer"
 
 
-class About(Enum):
-    """Without these people, their topics are the researcher's."""
-
-    PLAN = auto()
-    ANYBODY = auto()
-    COUNTED = auto()
-
-
 DATA, PART, RESEARCHER = Source
-PLAN, ANYBODY, COUNTED = About
+# Whom an answer speaks of: without these people its topic is the researcher's.
+PLAN, ANYBODY, COUNTED = "plan", "anybody", "counted"
 
 
 @dataclass(frozen=True)
@@ -165,7 +157,7 @@ class Topic:
 
 
 # By group: the topic, who answers it, and whom the answer speaks of.
-TOPICS: dict[str, tuple[tuple[str, Source, About], ...]] = {
+TOPICS: dict[str, tuple[tuple[str, Source, str], ...]] = {
     "The evaluation": (
         ("Subject", DATA, PLAN),
         ("Items", DATA, PLAN),
@@ -230,7 +222,7 @@ def sheet(facts: Facts) -> list[Topic]:
     return topics
 
 
-def _answered(source: Source, about: About, answer: str, facts: Facts) -> tuple[Source, str]:
+def _answered(source: Source, about: str, answer: str, facts: Facts) -> tuple[Source, str]:
     if about == ANYBODY and not facts.people.joined:
         return RESEARCHER, NONE_BEGUN
     if about == COUNTED and not facts.has_people:

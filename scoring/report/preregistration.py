@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -58,8 +58,7 @@ class Registered:
         self.is_draft = not study.is_frozen
         self.scorer_version = study.frozen.get("scorer_version", SCORER_VERSION)
         self.checksum = checksum_of(study)
-        about = ("study", "task", "training_set", "test_set", "check_set")
-        self.batches = list(study.batches.select_related(*about))
+        self.batches = self.design.batches
         self.wanted = {
             kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])
         }
@@ -79,11 +78,16 @@ class Registered:
             batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
         for (task, shots, pool), those in batches.items():
             people = sum(map(self._people, those))
-            contexts = [_contexts(batch) for batch in those]
+            # Items that share a context count as one, as in every interval.
+            contexts = [
+                set(batch.test_set.items.values_list("example__context_hash", flat=True))
+                for batch in those
+            ]
             viewers, splits = None, len(those)
             items = min(map(len, contexts))
             if all(PART in batch.test_set.name for batch in those):
-                items, splits = max(map(len, contexts)), _trainings(those)
+                items = max(map(len, contexts))
+                splits = len({batch.training_set_id for batch in those})
                 viewers = viewers_in([*zip(map(self._people, those), contexts, strict=True)])
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
@@ -115,15 +119,6 @@ class Registered:
             for one in screenings_of(batch):
                 tasks[f"{one.sentence} {one.setting}"][self.names[batch.task_id]] = None
         return {told: list(names) for told, names in tasks.items()}
-
-
-def _trainings(batches: Iterable[Batch]) -> int:
-    return len({batch.training_set_id for batch in batches})
-
-
-def _contexts(batch: Batch) -> set[str]:
-    """Items that share a context count as one, as in every interval."""
-    return set(batch.test_set.items.values_list("example__context_hash", flat=True))
 
 
 @lru_cache(maxsize=64)

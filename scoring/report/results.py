@@ -18,7 +18,7 @@ from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
-from scoring.report.words import day, few, from_to, span
+from scoring.report.words import day, few, from_to
 from scoring.tables.table import (
     SECTION,
     Column,
@@ -27,6 +27,7 @@ from scoring.tables.table import (
     Value,
     lines_of,
     p_column,
+    span,
     values_of,
     words,
 )
@@ -291,16 +292,14 @@ TASK = Column("task", "Task", is_number=False, is_name=True)
 
 
 def results_table(results: Results) -> Table:
+    average = " The average is over all tasks, its interval from their SEs and degrees of freedom."
     title = (
         "Cells: mean S1 in percent and SD over n annotators, 95 % interval for new items over m "
+        "item clusters, and the no-skill baseline."
     )
-    title += "item clusters, and the no-skill baseline."
-    if results.averages:
-        title += " The average is over all tasks, its interval from their SEs and degrees of "
-        title += "freedom."
     return Table(
         "cells",
-        title,
+        title + average * bool(results.averages),
         "",
         (
             TASK,

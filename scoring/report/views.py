@@ -26,7 +26,8 @@ from scoring.report.methods import REFERENCE, Source
 def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
     if not study.is_closed:
         require(request.user, study, Right.GOLD)
-    if not may(request.user, study, Right.GOLD) and _has_runs_of_others(study):
+    of_others = Run.objects.filter(task__benchmark=study.benchmark).exclude(by_researchers())
+    if not may(request.user, study, Right.GOLD) and of_others.exists():
         frame = study_frame(request.user, study, tab="report")
         return render(request, "scoring/report/withheld.html", frame)
     report = documents.Report(study, with_pay=may(request.user, study, Right.PAY))
@@ -49,18 +50,11 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
     return render(request, "scoring/report/report.html", context)
 
 
-def _has_runs_of_others(study: Study) -> bool:
-    runs = Run.objects.filter(task__benchmark=study.benchmark)
-    return runs.exclude(by_researchers()).exists()
-
-
 @study_page(*READ, *SEND, right=Right.GOLD)
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
-    if part not in documents.PARTS or form not in (
-        *documents.FORMATS,
-        *(documents.TABLES if part == "sheet" else ()),
-    ):
+    forms = [*documents.FORMATS, *(documents.TABLES if part == "sheet" else ())]
+    if part not in documents.PARTS or form not in forms:
         raise Http404
     with_pay = may(request.user, study, Right.PAY)
     about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}

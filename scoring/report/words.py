@@ -1,6 +1,6 @@
 """Numbers, dates and lists as a report writes them in Python and in its templates, in English."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,7 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import apnumber
 
 from annotation.models import Outcome
-from scoring.tables.table import ENDS, listed, with_stop
+from scoring.tables.table import ENDS, counted, listed, span, with_stop
 
 register = template.Library()
 
@@ -32,19 +32,6 @@ OUTCOMES: dict[str, tuple[str, str]] = {
 }
 
 
-@register.filter
-def counted(count: int | None, words: str) -> str:
-    """“1 person”, “3 people”, by “person,people”; alone, a word takes an s."""
-    one, _, many = words.partition(",")
-    return f"{count or 0:,} {one if count == 1 else many or one + 's'}"
-
-
-@register.filter
-def alternatives(values: Iterable[object]) -> str:
-    """“a, b or c”."""
-    return listed(values, " or ")
-
-
 MOST_LISTED = 8
 
 
@@ -52,12 +39,6 @@ MOST_LISTED = 8
 def few(values: Collection[object], words: str) -> str:
     """“a, b and c”; of more than eight how many they are, as `counted` says it."""
     return listed(values) if len(values) <= MOST_LISTED else counted(len(values), words)
-
-
-@register.filter
-def span(numbers: Collection[int]) -> str:
-    """“3”, or “3 to 6”; empty of none."""
-    return " to ".join(str(one) for one in sorted({min(numbers), max(numbers)})) if numbers else ""
 
 
 @register.filter
@@ -136,6 +117,5 @@ def quoted(text: str) -> str:
     return f"“{words}”" if words.endswith(ENDS) else f"“{words}”."
 
 
-register.filter(apnumber)
-register.filter(listed)
-register.filter(with_stop)
+for shared in (apnumber, counted, listed, span, with_stop):
+    register.filter(shared)

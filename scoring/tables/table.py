@@ -380,6 +380,17 @@ def listed(values: Iterable[object], last: str = " and ") -> str:
     return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
+def counted(count: int | None, words: str) -> str:
+    """“1 person”, “3 people”, by “person,people”; alone, a word takes an s."""
+    one, _, many = words.partition(",")
+    return f"{count or 0:,} {one if count == 1 else many or one + 's'}"
+
+
+def span(numbers: Collection[int]) -> str:
+    """“3”, or “3 to 6”; empty of none."""
+    return " to ".join(str(one) for one in sorted({min(numbers), max(numbers)})) if numbers else ""
+
+
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
     return tuple(map(Line, records))
 
@@ -424,9 +435,9 @@ def rounded(value: float | None, digits: int = 1) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
 
-def signed(value: float, digits: int = 1) -> str:
+def signed(value: float) -> str:
     """With its sign, a true minus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value:+.1f}".replace("-", "−")
 
 
 def limits(low: float | None, high: float | None, *, digits: int = 1) -> str:
