@@ -127,11 +127,6 @@ class Row:
     def limits(self) -> tuple[float | None, float | None]:
         return self.ci_low, self.ci_high
 
-    @property
-    def scored_under(self) -> str:
-        """The reference policy, and the normalisation where there is any."""
-        return scored_under(self.references, self.normalisation)
-
     @cached_property
     def is_exploratory(self) -> bool:
         """Too few people for a claim of better or worse."""
@@ -147,7 +142,7 @@ system_of = attrgetter("system", "method", "parameters")
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:
-    """Such as “any” or “any, squad-normalised”."""
+    """The policy, and the normalisation where there is any: such as “any, squad-normalised”."""
     named = f"{normalisation}-normalised" if normalisation not in (None, NONE) else ""
     return ", ".join(filter(None, [references, named]))
 

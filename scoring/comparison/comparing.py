@@ -9,7 +9,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.models import Task
 from scoring.cells.cell_rows import (
     annotator_rows,
     bounds,
@@ -146,11 +145,15 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
 
 
 def _bounds(scope: Scope, reader: CellReader, people: Sequence[Cell]) -> Iterator[Bound]:
+    """On the examples that a study's people answered; on all before they have, and of episodes."""
     for task in scope.tasks:
         only = reader.only(task)
-        if only != NOTHING:
-            asked = _asked(task, scope, people) or only
-            yield from bounds(task, reader.policy(task), reader.gold_version(task), asked)
+        if only == NOTHING:
+            continue
+        own = [cell for cell in people if cell.task == task and cell.answered.any()]
+        if scope.study and not any(cell.is_of_episodes for cell in own):
+            only = frozenset(pk for cell in own for pk in cell.seen) or only
+        yield from bounds(task, reader.policy(task), reader.gold_version(task), only)
 
 
 def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
@@ -183,14 +186,6 @@ def _drift(people: Sequence[Cell]) -> Drift | None:
             ordered = [scores[pk] for pk in orders[member.pk]]
             changes[member.annotator_id].append(third_change(ordered))
     return drift([fmean(own) for own in changes.values()]) if len(changes) > 1 else None
-
-
-def _asked(task: Task, scope: Scope, people: Sequence[Cell]) -> set[int] | None:
-    """The examples that a study's people answered; None for all, or before anybody has."""
-    own = [cell for cell in people if cell.task == task and cell.answered.any()]
-    if scope.study is None or not own or any(cell.is_of_episodes for cell in own):
-        return None
-    return {pk for cell in own for pk in cell.seen}
 
 
 def _system_row(

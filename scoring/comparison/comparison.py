@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from scoring.cells.cells import Cell
@@ -116,14 +118,16 @@ class Comparison:
         means of whole and well-formed runs; no verdict, which follows from single items. Of people
         nothing while their study is not closed (the reader might join, and see what each answer
         does to the mean), then rounded figures, and of a single person a mean alone."""
-        rows, consensus = (
-            tuple(withheld_row(row, is_interim=self._is_interim(row)) for row in those)
-            for those in (self.rows, self.consensus)
-        )
+
+        def withheld(row: Row) -> Row:
+            is_interim = row.study in self.interim and row.kind != RowKind.SIMULATED
+            return withheld_row(row, is_interim=is_interim)
+
+        rows = tuple(map(withheld, self.rows))
         tasks = next((average.tasks for average in self.averages), ())
         return Comparison(
             rows=rows,
-            consensus=consensus,
+            consensus=tuple(map(withheld, self.consensus)),
             # Under a policy that the reader chose they would tell of single golds.
             bounds=tuple(
                 replace(bound, score=released(bound.score))
@@ -134,9 +138,6 @@ class Comparison:
             **{name: getattr(self, name) for name in CONTEXT},
             versions=tuple(replace(version, verdicts=()) for version in self.versions),
         )
-
-    def _is_interim(self, row: Row) -> bool:
-        return row.study in self.interim and row.kind != RowKind.SIMULATED
 
     def tests_of(self, row: Row | Average) -> list[Difference]:
         """Of a system's row, or of its average over all tasks, beside the people of a study."""
@@ -167,10 +168,8 @@ class Comparison:
         name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
         study = cell.study.slug if cell.study else None
         where = name, study, cell.pool or None, cell.task.slug, cell.shots
-        for row in self.consensus:
-            if (row.system, row.study, row.pool, row.task, row.shots) == where:
-                return row
-        return None
+        place = attrgetter("system", "study", "pool", "task", "shots")
+        return next((row for row in self.consensus if place(row) == where), None)
 
     @property
     def excluded(self) -> list[tuple[Row | None, Row]]:
@@ -200,13 +199,12 @@ class Comparison:
     def _of_tasks(self, key: str) -> str:
         """What the scored rows have there; each with its tasks where they differ."""
         named = sorted({(value, row.task) for row in self.rows if (value := getattr(row, key))})
-        values = list(dict.fromkeys(value for value, _ in named))
-        if len(values) < 2:
-            return "".join(map(str, values))
-        parts = (
-            (value, [self.task_names.get(task, task) for other, task in named if other == value])
-            for value in values
-        )
+        parts = [
+            (str(value), [self.task_names.get(task, task) for _, task in those])
+            for value, those in groupby(named, key=itemgetter(0))
+        ]
+        if len(parts) < 2:
+            return "".join(value for value, _ in parts)
         return "; ".join(f"{value} ({', '.join(tasks)})" for value, tasks in parts)
 
     @property
@@ -222,15 +220,6 @@ class Comparison:
     @property
     def estimand(self) -> str:
         return self.choices.estimand.replace("_", " ")
-
-    @property
-    def basis(self) -> str:
-        """What every figure rests on, for the note of a table."""
-        version = f"; gold version {self.gold_version}" if self.gold_version else ""
-        return (
-            f"reference policy {self.references or 'of each task'}; "
-            f"normalisation {self.normalisation}{version}. {self.warning}".rstrip()
-        )
 
     @property
     def provenance(self) -> str:

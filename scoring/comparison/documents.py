@@ -95,28 +95,21 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
     rows = _once_below(
         row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
     )
-    columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
-    several = len({column.task for column in columns}) > 1
-    average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if several else ()
+    found, lines = figures_by_column(rows, by_shots=True, titles=table.titles)
+    columns = [WHO]
+    if len({column.task for column in found}) > 1:
+        columns.append(Column(AVERAGE, "average", digits=1, is_strong=True))
+    for column in found:
+        about = "" if links is None else _items_of(column.task, rows)
+        columns.append(column.shown("", links, table, about))
     at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
-    lines = [
-        (line.first.block, _overview_line(line, table, links)) for line in _by_score(found, table)
-    ]
+    shown = ((line.first.block, _overview_line(line, table, links)) for line in _by_score(lines))
     return Table(
         "overview",
         f"People and systems{at}",
         "",
-        (
-            WHO,
-            *average,
-            *(
-                column.shown(
-                    "", links, table, "" if links is None else _items_of(column.task, rows)
-                )
-                for column in columns
-            ),
-        ),
-        in_blocks(lines, _no_skill(table, columns)),
+        tuple(columns),
+        in_blocks(shown, _no_skill(table, found)),
         marks={**NOTES, **LEGEND},
         keeps_kinds=True,
     )
@@ -153,7 +146,7 @@ def _sizes_told(table: Comparison, shots: str) -> str:
     return f"{', '.join(filter(None, told))}." if people else ""
 
 
-def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine]:
+def _by_score(lines: Iterable[FigureLine]) -> list[FigureLine]:
     """People as they come, then the systems, the highest score first; by groups of items below."""
 
     def place(line: FigureLine) -> tuple[str, bool, float]:

@@ -5,6 +5,7 @@ gets a column of its own; one whose policy nobody knows stands among them, with 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from scoring.cells.rows import (
@@ -157,16 +158,12 @@ def in_blocks(lines: Iterable[tuple[str, Line]], bounds: Iterable[Line] = ()) ->
     by_block: dict[str, list[Line]] = {"": []}
     for block, line in lines:
         by_block.setdefault(block, []).append(line)
-    further = (
-        line
-        for block in BLOCKS
-        if block and block in by_block
-        for line in (
-            Line({"who": BLOCKS[block]}, kind=SECTION),
-            *(replace(line, kind=block) for line in by_block[block]),
-        )
-    )
-    return (*by_block[""], *bounds, *further)
+    shown = [*by_block[""], *bounds]
+    for block, heading in BLOCKS.items():
+        if block and block in by_block:
+            shown.append(Line({"who": heading}, kind=SECTION))
+            shown += [replace(line, kind=block) for line in by_block[block]]
+    return tuple(shown)
 
 
 def people_table(table: Comparison, links: Links = None) -> Table:
@@ -242,13 +239,10 @@ def _people_line(line: FigureLine, links: Links) -> Line:
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
     """The nth of every cell in one line."""
     scores = {column.key: scores_of_persons(row, persons) for column, row in line.figures.items()}
-    for place in range(max(map(len, scores.values()), default=0)):
-        cells = {
-            key: Cell(those[place].mean, sd=those[place].sd)
-            for key, those in scores.items()
-            if place < len(those)
-        }
-        yield Line({"who": Cell("", aside=f"{ANNOTATOR} {place + 1}"), **cells}, kind="people")
+    for number, those in enumerate(zip_longest(*scores.values()), start=1):
+        rows = zip(scores, those, strict=True)
+        cells = {key: Cell(row.mean, sd=row.sd) for key, row in rows if row is not None}
+        yield Line({"who": Cell("", aside=f"{ANNOTATOR} {number}"), **cells}, kind="people")
 
 
 def with_sd(row: Row) -> str:

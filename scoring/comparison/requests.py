@@ -24,6 +24,9 @@ from scoring.tables.table import Table
 
 # What another choice replaces on a page.
 CONTENT = "content"
+# Choices as an address carries them: those that are empty are the usual ones.
+TEXTS = ("references", "estimand", "shot_sets", "runs", "items", "by")
+TICKS = ("simulated", "with_excluded", "without_signs")
 
 
 def shown_to(request: HttpRequest, scope: Scope, table: Comparison) -> Comparison:
@@ -92,18 +95,12 @@ def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
 
 def _chosen(given: QueryDict) -> Choices:
     version = given.get("gold_version", "")
+    chosen: dict[str, Any] = {name: given[name] for name in TEXTS if given.get(name)}
+    chosen |= {name: name in given for name in TICKS}
     try:
         return Choices(
-            references=given.get("references") or None,
-            estimand=given.get("estimand") or "new_items",
-            shot_sets=given.get("shot_sets") or "these",
+            **chosen,
             shots=tuple(given.getlist("shots")),
-            simulated="simulated" in given,
-            with_excluded="with_excluded" in given,
-            without_signs="without_signs" in given,
-            runs=given.get("runs") or "matched",
-            items=given.get("items", ""),
-            by=given.get("by", ""),
             gold_version=int(version) if version else None,
         )
     except ValueError as error:

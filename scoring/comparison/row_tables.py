@@ -4,7 +4,7 @@ says, the annotators one by one, and who is ahead, in words for reading and as v
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
+from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind, scored_under
 from scoring.comparison.comparison import Comparison, first_of
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
@@ -58,25 +58,20 @@ def interval_table(rows: Iterable[Row], titles: Mapping[str, str]) -> Table:
         "",
         (
             Column("who", "Who", "People of a study, or a system.", is_number=False, is_name=True),
-            BY_KEY["task"],
-            BY_KEY["shots"],
+            *picked(BY_KEY, "task shots"),
             replace(BY_KEY["mean"], heading="Mean"),
             Column("interval", "Interval (95 %)", "Its limits, in percent.", digits=1),
             replace(BY_KEY["estimand"], heading="For"),
             BY_KEY["ci_method"],
             replace(BY_KEY["n"], heading="n"),
-            BY_KEY["m"],
-            BY_KEY["references"],
-            BY_KEY["gold_version"],
-            BY_KEY["shot_sets"],
+            *picked(BY_KEY, "m references gold_version shot_sets"),
             Column(
                 "without",
                 "Without one",
                 "The range of the mean when any one annotator is left out, in percent.",
                 digits=1,
             ),
-            BY_KEY["flagged"],
-            BY_KEY["notes"],
+            *picked(BY_KEY, "flagged notes"),
         ),
         tuple(
             _interval_line(row, titles)
@@ -93,7 +88,7 @@ def _interval_line(row: Row, titles: Mapping[str, str]) -> Line:
         {
             **values_of(COLUMNS, row),
             "who": who,
-            "references": row.scored_under,
+            "references": scored_under(row.references, row.normalisation),
             "interval": limits(row.ci_low, row.ci_high) or None,
             "estimand": str(ESTIMANDS[row.estimand]) if row.estimand else None,
             "without": limits(row.without_low, row.without_high) or None,

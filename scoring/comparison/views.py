@@ -96,8 +96,6 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "shots_at": shots_at,
         "answers": answers(table, at),
         "has_several_shots": len({row.shots for row in table.rows if row.is_on_curve}) > 1,
-        "matched_query": _with_runs(request, ""),
-        "all_query": _with_runs(request, "all"),
         "overview": requests.arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
@@ -121,12 +119,6 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
         "annotators": replace(annotators, lines=tuple(page)),
     }
-
-
-def _with_runs(request: ResearcherRequest, runs: str) -> str:
-    chosen = request.GET.copy()
-    chosen["runs"] = runs
-    return chosen.urlencode()
 
 
 def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:

@@ -62,7 +62,6 @@ def test_takes_only_the_items_of_a_group_whatever_their_case(batch: Batch) -> No
     assert {row.m for row in table.rows} == {4}
     assert {row.coverage for row in table.rows} == {1.0}
     assert {test.m for test in table.tests} == {4}
-    assert "Only items whose error_type is ok." in table.basis
     assert "Only items whose error_type is ok." in table.provenance
 
 
