@@ -148,7 +148,10 @@ def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
         return {}
     without = cell.without_each
     checked = f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
-    notes = [*figures.cell.notes, checked, _by_split(cell, figures)]
+    # Where every split weighs alike, and not every person.
+    has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
+    by_split = "The mean is that of the splits' means." if has_other_mean else ""
+    notes = [*figures.cell.notes, checked, by_split]
     return {
         **_answers_an_item(cell),
         "after_checks": cell.after_checks,
@@ -160,12 +163,6 @@ def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
         "without_high": percent(without.high),
         "flagged": without.flagged or None,
     }
-
-
-def _by_split(cell: Cell, figures: intervals.SplitInterval) -> str:
-    """Where every split weighs alike, and not every person."""
-    has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
-    return "The mean is that of the splits' means." if has_other_mean else ""
 
 
 def _answers_an_item(cell: Cell) -> dict[str, Any]:

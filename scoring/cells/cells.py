@@ -256,7 +256,6 @@ class CellReader(TaskScoring):
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
-        about_people = {"study": study, "simulated": simulated}
         no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
         return [
             self._cell(
@@ -264,9 +263,10 @@ class CellReader(TaskScoring):
                 those,
                 vectors,
                 shots,
+                study=study,
                 pool=pool,
+                simulated=simulated,
                 no_floor=max(no_floors[member.batch_id] for member in those),
-                **about_people,
             )
             for (_, shots, pool), those in sorted(cells.items(), key=cell_order)
             if self.choices.wants(shots)

@@ -68,9 +68,7 @@ class Choices:
     def are_own(self) -> bool:
         """Whether gold, references and people are as a study freezes them."""
         people = self.with_excluded, self.without_signs
-        return (self.references, self.gold_version, self.items, *people) == (
-            *(None, None, "", False, False),
-        )
+        return not any((self.references, self.gold_version, self.items, *people))
 
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots
@@ -113,10 +111,8 @@ class TaskScoring:
 
     def read_gold_versions(self, tasks: Iterable[models.Task]) -> None:
         """Of many tasks at once."""
-        versions = (
-            models.GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")
-        )
-        for pk, latest in versions.annotate(Max("number")):
+        versions = models.GoldVersion.objects.filter(task__in=tasks).order_by()
+        for pk, latest in versions.values_list("task_id").annotate(Max("number")):
             self._versions[pk] = min(latest, self.choices.gold_version or latest)
 
 
@@ -203,13 +199,14 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
     who = models.Assignment.objects.filter(counts, study__in=scope.studies).order_by("pk")
     runs = Run.objects.complete().filter(task__in=scope.tasks).order_by("pk")
     published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
+    closed = {study: str(study.closed_at) if study.is_settled else "" for study in scope.studies}
     return checksum(
         [
             asdict(choices),
             SCORER_VERSION,
             sorted(with_signs(scope.studies)) if choices.without_signs else [],
             list(who.values_list("pk", "outcome", "exclusion__pk")),
-            [_of_study(study) for study in scope.studies],
+            [[one.slug, one.margin, one.named_systems, at] for one, at in closed.items()],
             [(one, str(at)) for one, at in runs.values_list("checksum", "completed_at")],
             list(published.values_list(*_published_columns())),
             _of_tasks(scope.tasks, TaskScoring(choices)),
@@ -228,8 +225,18 @@ def with_signs(studies: Iterable[models.Study]) -> set[int]:
 
 def unscored_answers(scope: Scope, choices: Choices) -> int:
     """Roughly how many answers of people and runs have no score yet under these choices."""
-    scoring = TaskScoring(choices)
-    return sum(_unscored(task, scope, scoring) for task in scope.tasks)
+    scoring, unscored = TaskScoring(choices), 0
+    for task in scope.tasks:
+        scored = ScoreVector.objects.filter(
+            references=scoring.policy(task),
+            gold_version=scoring.gold_version(task),
+            scorer_version=SCORER_VERSION,
+        )
+        people, runs = _owners(task, scope)
+        people = people.filter(~Exists(scored.filter(assignment=OuterRef("pk"))))
+        runs = runs.filter(~Exists(scored.filter(run=OuterRef("pk"))))
+        unscored += _count(task, people, runs)
+    return unscored
 
 
 def answers_in(scope: Scope) -> int:
@@ -254,22 +261,12 @@ def ordered(job: models.Job) -> tuple[Scope, Choices]:
     """What such a file is about. Raises Refusal if that was deleted meanwhile."""
     chosen = json.loads(job.arguments["choices"])
     choices = Choices(**{**chosen, "shots": tuple(chosen["shots"])})
-    study = (
-        models.Study.objects.filter(pk=job.arguments.get("study"))
-        .select_related("benchmark")
-        .first()
-    )
-    if study:
+    studies = models.Study.objects.select_related("benchmark")
+    if study := studies.filter(pk=job.arguments.get("study")).first():
         return Scope(study.benchmark, study), choices
-    benchmark = models.Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first()
-    if benchmark:
-        return Scope(benchmark), choices
+    if found := models.Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first():
+        return Scope(found), choices
     raise Refusal("What this file is about is no longer there.")
-
-
-def _of_study(study: models.Study) -> list[Any]:
-    closed = str(study.closed_at) if study.is_settled else ""
-    return [study.slug, study.margin, study.named_systems, closed]
 
 
 def _published_columns() -> list[str]:
@@ -314,20 +311,6 @@ def _gold_counts(versions: Mapping[int, int]) -> dict[int, int]:
     for task, version, count in by_version:
         golds[task] += count if version <= versions[task] else 0
     return golds
-
-
-def _unscored(task: models.Task, scope: Scope, scoring: TaskScoring) -> int:
-    scored = ScoreVector.objects.filter(
-        references=scoring.policy(task),
-        gold_version=scoring.gold_version(task),
-        scorer_version=SCORER_VERSION,
-    )
-    people, runs = _owners(task, scope)
-    return _count(
-        task,
-        people.filter(~Exists(scored.filter(assignment=OuterRef("pk")))),
-        runs.filter(~Exists(scored.filter(run=OuterRef("pk")))),
-    )
 
 
 def _owners(task: models.Task, scope: Scope) -> tuple[QuerySet[models.Assignment], QuerySet[Run]]:

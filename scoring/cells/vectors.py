@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 import numpy as np
-from django.db.models import TextField
+from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
@@ -197,9 +198,7 @@ def _portions(owners: Iterable[int], size: int) -> Iterator[list[int]]:
 
 def judged_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Test answers by assignment; of all examples or of one."""
-    rows = Judgement.objects.of_test().filter(assignment_id__in=owners)
-    rows = rows if example is None else rows.filter(example_id=example)
-    return _by_owner(owners, rows.values_list("assignment_id", "example_id", ANSWER))
+    return _by_owner(Judgement.objects.of_test(), "assignment_id", owners, example)
 
 
 def judged_seconds(
@@ -226,16 +225,16 @@ def answer_orders(owners: Collection[int]) -> dict[int, list[int]]:
 
 def predicted_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Answers by run; of all examples or of one."""
-    rows = Prediction.objects.filter(run_id__in=owners)
-    rows = rows if example is None else rows.filter(example_id=example)
-    return _by_owner(owners, rows.values_list("run_id", "example_id", ANSWER))
+    return _by_owner(Prediction.objects.all(), "run_id", owners, example)
 
 
 def _by_owner(
-    owners: Collection[int], rows: Iterable[tuple[int, int, str]]
+    given: QuerySet[Any], owner_id: str, owners: Collection[int], example: int | None
 ) -> Mapping[int, Answers]:
     answers: dict[int, dict[int, list[str]]] = {pk: {} for pk in owners}
-    fetched = list(rows)
+    rows = given.filter(**{f"{owner_id}__in": owners})
+    rows = rows if example is None else rows.filter(example_id=example)
+    fetched = list(rows.values_list(owner_id, "example_id", ANSWER))
     # Decoded together: one by one takes as long as all the rest.
     decoded = json.loads(f"[{','.join(answer for _, _, answer in fetched)}]")
     for (owner, example, _), texts in zip(fetched, decoded, strict=True):
