@@ -4,7 +4,7 @@ examples against people with fewer, and systems against systems."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -157,18 +157,14 @@ def people_and_systems(
 ) -> list[Pairing]:
     """Every cell of people beside every system with the same task and shots. Those on episodes are
     tested over episodes, on their own board."""
-    return [
-        _beside(cell, system, is_later=is_later)
-        for cell in people
-        for system in systems
-        if not cell.is_of_episodes and (system.task.pk, system.shots) == (cell.task.pk, cell.shots)
-    ]
-
-
-def _beside(cell: Cell, system: Cell, *, is_later: bool) -> Pairing:
-    other, why = system.beside(cell)
-    left_out = len(system.members) - len(other.members)
-    return Pairing(cell, other, why, left_out, system.latest_day if is_later else None)
+    pairs = []
+    for cell, system in product(people, systems):
+        if not cell.is_of_episodes and (system.task.pk, system.shots) == (cell.task.pk, cell.shots):
+            other, why = system.beside(cell)
+            left_out = len(system.members) - len(other.members)
+            latest = system.latest_day if is_later else None
+            pairs.append(Pairing(cell, other, why, left_out, latest))
+    return pairs
 
 
 def systems_and_systems(systems: Sequence[Cell]) -> list[Pairing]:

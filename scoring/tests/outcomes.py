@@ -84,10 +84,9 @@ def claim(
 ) -> str:
     """What is said of these systems together; nothing of too few people. loud: in capitals but for
     the names, as simulated people always are."""
-    people = "people"
     told = {
-        "People": people.capitalize(),
-        "people": people,
+        "People": "People",
+        "people": "people",
         "systems": listed(systems),
         "s": "s" * (len(systems) == 1),
         "margin": f" within {margin:g} points" if margin else "",

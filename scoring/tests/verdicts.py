@@ -30,7 +30,6 @@ from scoring.cells.rows import (
     whose,
 )
 from scoring.core import verdicts
-from scoring.core import verdicts as rule
 from scoring.tables.table import columns_in, picked
 from scoring.tests import differences
 from scoring.tests.differences import COLUMNS as OF_TESTS
@@ -38,7 +37,6 @@ from scoring.tests.differences import COLUMNS as OF_TESTS
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
 # A study, its pool, the name of a row and a number of shots.
 Sharing = tuple[str | None, str | None, str | None, int | str | None]
-Limits = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -121,20 +119,18 @@ def averages_of_consensus(
     seed: int,
 ) -> list[Average]:
     """With its interval, where tasks share no people."""
-    found = averages([row for row, _ in together], tasks, shared)
-    scores = [
-        [
+
+    def with_limits(average: Average) -> Average:
+        own = [
             scored
             for row, scored in together
             if whose(average) == whose(row) and row.task in average.tasks
         ]
-        for average in found
-    ]
-    limits = [consensus_limits(of_tasks, seed=seed) for of_tasks in scores]
-    return [
-        average if average.notes else replace(average, low=low, high=high)
-        for average, (low, high) in zip(found, limits, strict=True)
-    ]
+        low, high = consensus_limits(own, seed=seed)
+        return replace(average, low=low, high=high)
+
+    found = averages([row for row, _ in together], tasks, shared)
+    return [average if average.notes else with_limits(average) for average in found]
 
 
 def share_people(cells: Iterable[Cell]) -> bool:
@@ -177,7 +173,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
     )
 
 
-def _limits(rows: Sequence[Row]) -> Limits:
+def _limits(rows: Sequence[Row]) -> tuple[float | None, float | None, float | None]:
     """Low, high and degrees of freedom, of cells whose intervals are for new items; none where a
     task has none. One task is no average: its own limits stand."""
     if any(row.ci_low is None or row.estimand != "new_items" for row in rows):
@@ -196,7 +192,6 @@ def _or_nan(figure: float | None) -> float:
     return nan if figure is None else figure
 
 
-FEWEST_TASKS = 2
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")
 
@@ -232,7 +227,7 @@ def _judged(
         return
     margin = _margin(family[0].cell) if margin is None else margin
     members = [pair.member for pair in family]
-    found_each = rule.verdicts(members, margin=margin / 100)
+    found_each = verdicts.verdicts(members, margin=margin / 100)
     for pair, found in zip(family, found_each, strict=True):
         yield differences.difference_of(pair, **_said(found, [pair], margin), **about)
 
@@ -240,7 +235,7 @@ def _judged(
 def _averages(
     pairs: Iterable[differences.Pairing], tasks: Collection[str], about: Mapping[str, Any]
 ) -> list[differences.Difference]:
-    if len(tasks) < FEWEST_TASKS:
+    if len(tasks) < 2:
         return []
     complete = []
     for group in _grouped(pairs, lambda pair: (*pair.named.values(), pair.supplement is None)):
@@ -257,7 +252,7 @@ def _judged_averages(
     """Of one study's people, at its margin; no test where somebody is in two of the tasks."""
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
-    found_each = rule.verdicts(members, margin=margin / 100)
+    found_each = verdicts.verdicts(members, margin=margin / 100)
     for pairs, member, found in zip(family, members, found_each, strict=True):
         has_shared = share_people([pair.cell for pair in pairs])
         yield differences.Difference(
@@ -267,8 +262,8 @@ def _judged_averages(
             **about,
             task=None,
             tasks=tuple(pair.cell.task.slug for pair in pairs),
-            mean=_mean(pair.test.people_mean for pair in pairs),
-            other_mean=_mean(pair.test.system_mean for pair in pairs),
+            mean=percent(fmean(pair.test.people_mean for pair in pairs)),
+            other_mean=percent(fmean(pair.test.system_mean for pair in pairs)),
             runs=min(pair.test.r for pair in pairs),
             n=min(pair.test.n for pair in pairs),
             m=sum(pair.test.m for pair in pairs),
@@ -277,7 +272,7 @@ def _judged_averages(
         )
 
 
-def _average_member(pairs: Sequence[differences.Pairing]) -> rule.Member:
+def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
     tests = [pair.test for pair in pairs]
     average = verdicts.average_difference(tests)
     members = [pair.member for pair in pairs]
@@ -285,8 +280,8 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> rule.Member:
     no_floor = next((member.no_floor for member in members if member.no_floor), "")
     if share_people([pair.cell for pair in pairs]):
         untested = replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
-        return rule.Member(untested, tuple, no_floor, exploratory)
-    return rule.Member(
+        return verdicts.Member(untested, tuple, no_floor, exploratory)
+    return verdicts.Member(
         average,
         lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
         no_floor,
@@ -294,12 +289,8 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> rule.Member:
     )
 
 
-def _mean(scores: Iterable[float]) -> float | None:
-    return percent(fmean(scores))
-
-
 def _said(
-    found: rule.Verdict, pairs: Sequence[differences.Pairing], margin: float
+    found: verdicts.Verdict, pairs: Sequence[differences.Pairing], margin: float
 ) -> dict[str, Any]:
     return {
         "outcome": found.outcome,
@@ -308,7 +299,7 @@ def _said(
         "exploratory": any(pair.exploratory for pair in pairs),
         "supplement": max((pair.supplement for pair in pairs if pair.supplement), default=None),
         # Of too few people nothing is tested.
-        "p": None if found.outcome == rule.TOO_FEW else known(found.p),
+        "p": None if found.outcome == verdicts.TOO_FEW else known(found.p),
         "p_holm": known(found.p_holm),
         "family": None if isnan(found.p_holm) else found.family,
         "in_family": not isnan(found.p_holm),
