@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import attrgetter
 
 from annotation.models import Batch, Benchmark, ItemSet, Role, Study, Task
 from annotation.models.benchmark import names_of
@@ -14,11 +15,9 @@ from scoring.cells.cell_rows import bounds, cell_row, reported_rows
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.rows import PEOPLE as HUMAN
 from scoring.cells.rows import (
-    Bound,
     Row,
     RowKind,
     first_policies,
-    no_skill,
     policy_of,
     scored_under,
     withheld_row,
@@ -81,16 +80,11 @@ def _systems(
 
 
 def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
-    """The runs of a cell that appear, separated by submitter and by parameters."""
-    groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
-    for number, run in enumerate(cell.runs):
-        if run.pk in submitters:
-            groups[submitters[run.pk], run.parameters].append(number)
-    for (submitter, parameters), numbers in groups.items():
-        members = tuple(cell.runs[number] for number in numbers)
-        vectors = tuple(cell.vectors[number] for number in numbers)
-        part = replace(cell, members=members, vectors=vectors, parameters=parameters)
-        yield submitter, part
+    """The runs of a cell that appear, separated by submitter."""
+    standing = cell.keeping([run.pk in submitters for run in cell.runs])
+    owners = [submitters[run.pk] for run in standing.runs]
+    for submitter in dict.fromkeys(owners):
+        yield submitter, standing.keeping([owner == submitter for owner in owners])
 
 
 def _system(cells: Sequence[Cell], choices: Choices, rule: Rule) -> Entry:
@@ -156,6 +150,8 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str], rule: Rule) -> 
 
 def _floor(reader: CellReader, tasks: Iterable[Task], rule: Rule) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
+    found = (bounds(task, reader.policy(task), reader.gold_version(task)) for task in tasks)
+    allowed = ([bound for bound in of_task if bound.is_floor] for of_task in found)
     rows = [
         Row(
             RowKind.BOUND,
@@ -168,19 +164,11 @@ def _floor(reader: CellReader, tasks: Iterable[Task], rule: Rule) -> Iterator[En
             gold_version=best.gold_version,
             source=best.in_words,
         )
-        for task in tasks
-        for best in _best_without_skill(reader, task)
+        for best in (max(those, key=attrgetter("score")) for those in allowed if those)
         for shots in rule.shots
     ]
     if rows:
         yield Entry(FLOOR, NO_SKILL, rows=tuple(rows))
-
-
-def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
-    found = bounds(task, reader.policy(task), reader.gold_version(task))
-    best = no_skill(found).get(task.slug)
-    allowed = (each for each in found if each.is_floor)
-    return [each for each in allowed if each.score == best][:1]
 
 
 def _first(texts: Iterable[str]) -> str:

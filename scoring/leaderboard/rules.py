@@ -8,7 +8,7 @@ ranked by the same rules over those that it has, on whichever splits.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -99,11 +99,10 @@ class Ranking:
 
 
 def on_task(entries: Iterable[Entry], task: str, rule: Rule = CLUES) -> list[Ranking]:
-    there = [entry for entry in entries if entry.is_on(task)]
-    return rankings(
-        there,
-        lambda entry: entry.mean(task, rule.sorted_by),
-        lambda entry: entry.gaps.get(task, ()),
+    return ranked(
+        Ranking(entry, entry.mean(task, rule.sorted_by), None, tuple(entry.gaps.get(task, ())))
+        for entry in entries
+        if entry.is_on(task)
     )
 
 
@@ -116,24 +115,19 @@ def over_tasks(
 ) -> list[Ranking]:
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
-    there = [entry for entry in entries if any(map(entry.is_on, tasks))]
-    of_entry = {id(entry): _averages(entry, list(tasks), in_full=in_full) for entry in there}
+    found = []
+    for entry in entries:
+        if any(map(entry.is_on, tasks)):
+            of_entry = _averages(entry, list(tasks), in_full=in_full)
+            best = of_entry.get(rule.sorted_by)
+            gaps = _gaps_over(entry, tasks)
+            found.append(Ranking(entry, best.mean if best else None, None, gaps, of_entry))
+    return ranked(found)
 
-    def mean(entry: Entry) -> float | None:
-        average = of_entry[id(entry)].get(rule.sorted_by)
-        return average.mean if average else None
 
-    ordered = rankings(there, mean, lambda entry: _gaps_over(entry, tasks))
-    return [replace(ranking, averages=of_entry[id(ranking.entry)]) for ranking in ordered]
-
-
-def rankings(
-    entries: Iterable[Entry],
-    mean: Callable[[Entry], float | None],
-    gaps: Callable[[Entry], Sequence[str]],
-) -> list[Ranking]:
+def ranked(rankings: Iterable[Ranking]) -> list[Ranking]:
     """By mean, highest first; then the systems without a rank. Equal means share a rank."""
-    found = [Ranking(entry, mean(entry), None, tuple(gaps(entry))) for entry in entries]
+    found = list(rankings)
     means = [ranking.mean or 0.0 for ranking in found if ranking.lacks_nothing]
     placed = [
         replace(ranking, rank=1 + sum(other > (ranking.mean or 0.0) for other in means))

@@ -11,7 +11,7 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Row, RowKind, withheld_row
 from scoring.leaderboard.approving import decide_runs
 from scoring.leaderboard.board import place_all
-from scoring.leaderboard.rules import CLUES, SHOTS, SYSTEM, Entry, on_task, rankings
+from scoring.leaderboard.rules import CLUES, SHOTS, SYSTEM, Entry, Ranking, on_task, ranked
 from scoring.models import Comparison
 from scoring.runs.formats.records import ReadOptions
 from scoring.runs.formats.reported import import_scores
@@ -129,9 +129,8 @@ def test_averages_over_the_tasks_that_the_reader_chose(task: Task) -> None:
 
 
 def test_gives_equal_means_one_rank() -> None:
-    entries = [Entry(SYSTEM, name) for name in "abcd"]
     means = dict(zip("abcd", [50.0, 70.0, 50.0, 40.0], strict=True))
-    found = rankings(entries, lambda each: means[each.name], lambda each: ())
+    found = ranked(Ranking(Entry(SYSTEM, name), mean, None, ()) for name, mean in means.items())
     assert [(ranking.entry.name, ranking.rank) for ranking in found] == [
         ("b", 1),
         ("a", 2),
