@@ -124,13 +124,19 @@ class EpisodeReader:
             vectors |= scores({owner: items[pk] for owner, pk in sets.items()}, POLICY)
         for (pk, who), owners in groups.items():
             whole = [vectors[owner] for owner in owners if not np.isnan(vectors[owner]).any()]
-            if whole:
-                yield self._result(self.sets[pk], who, whole)
-
-    def _result(self, test_set: ItemSet, who: Who, whole: Sequence[Floats]) -> EpisodeResult:
-        task, episode, way = test_set.task.slug, test_set.episode or 0, len(test_set.choices)
-        score, shots = float(np.mean([vector.mean() for vector in whole])), self.shots(test_set)
-        return EpisodeResult(who, task, episode, way, shots, score, len(whole), len(whole[0]))
+            if not whole:
+                continue
+            item_set = self.sets[pk]
+            yield EpisodeResult(
+                who,
+                item_set.task.slug,
+                item_set.episode or 0,
+                way=len(item_set.choices),
+                shots=self.shots(item_set),
+                score=float(np.mean([vector.mean() for vector in whole])),
+                n=len(whole),
+                items=len(whole[0]),
+            )
 
     def _items_of(self, task: Task, pks: Collection[int]) -> dict[int, ScoredItems]:
         wanted = [self.sets[pk] for pk in pks if pk not in self._items]
@@ -271,18 +277,15 @@ def _entry(
 def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEntry:
     """Without single episodes, which have few questions. A system has a rounded mean where all its
     runs together answered every episode equally often; people a rounded figure."""
-    if entry.who.kind == SYSTEM:
-        figures = {
-            setting: replace(figure, mean=_rounded(figure.mean), sd=np.nan, low=np.nan, high=np.nan)
-            for setting, figure in entry.figures.items()
-            if figure.episodes == settings[setting]
-            and len({each.n for each in entry.results if each.setting == setting}) == 1
-        }
-    else:
-        figures = {}
-        for setting, figure in entry.figures.items():
-            mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
-            figures[setting] = replace(figure, mean=mean, sd=sd, low=low, high=high)
+    figures = {}
+    for setting, figure in entry.figures.items():
+        mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
+        if entry.who.kind == SYSTEM:
+            answers = {each.n for each in entry.results if each.setting == setting}
+            if figure.episodes < settings[setting] or len(answers) > 1:
+                continue
+            sd = low = high = np.nan
+        figures[setting] = replace(figure, mean=mean, sd=sd, low=low, high=high)
     overall = _overall(figures, settings)
     zero, few, both = (None if mean is None else _rounded(mean) for mean in overall)
     return replace(entry, results=(), figures=figures, overall=(zero, few, both))

@@ -174,11 +174,11 @@ def _wide(board: EpisodeBoard) -> Table:
             ),
             *(Column(key, key, meaning, digits=1) for key, meaning in figures),
         ),
-        lines=lines_of(_wide_row(board, entry) for entry in board.entries),
+        lines=lines_of(map(_wide_row, board.entries)),
     )
 
 
-def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Mapping[str, Value]:
+def _wide_row(entry: EpisodeEntry) -> Mapping[str, Value]:
     row = {**values_of(WHO, entry), "protocol": ", ".join(entry.protocol), **_overall(entry)}
     for setting, figure in entry.figures.items():
         name = setting_name(setting)

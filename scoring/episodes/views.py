@@ -49,9 +49,8 @@ def episodes_export(
 ) -> HttpResponse:
     """The file, or of a large benchmark a page on which it is ordered and fetched."""
     seen = _seen_by(request, benchmark)
-    if table not in (*tables.NAMES, ALL) or form not in FORMATS:
-        raise Http404
-    if table == ALL and not FORMATS[form].several:
+    is_known = table in (*tables.NAMES, ALL) and form in FORMATS
+    if not is_known or (table == ALL and not FORMATS[form].several):
         raise Http404
     file = file_order(tables.EXPORT, Scope(benchmark), Choices(), table=table, form=form, **seen)
     if file.is_large:
