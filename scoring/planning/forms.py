@@ -16,7 +16,6 @@ from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
 from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.comparison import FEWEST_RUNS
-from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
 from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
@@ -202,7 +201,7 @@ class PlanForm(forms.Form):
     task = forms.CharField(required=False, widget=forms.HiddenInput)
     estimand = forms.ChoiceField(
         label="The interval is for",
-        choices=[(name, ESTIMAND_LABELS[name]) for name in ESTIMANDS],
+        choices=ESTIMAND_LABELS,
         initial="new_items",
     )
 

@@ -124,30 +124,26 @@ def _cells(
 ) -> list[dict[str, Any]]:
     """People of a cell are those of all its batches, items those of its smallest, so that the width
     promises no more than is there."""
-    batches: dict[tuple[Task, int, str], list[tuple[int, int]]] = defaultdict(list)
-    training: dict[tuple[Task, int, str], set[int | None]] = defaultdict(set)
-    parts: dict[tuple[Task, int, str], list[tuple[int, frozenset[str]]]] = defaultdict(list)
+    # By cell its batches, each with the items of one person.
+    cells: dict[tuple[Task, int, str], list[tuple[Batch, int]]] = defaultdict(list)
     for chosen, most in ((present, None), (planned, options.items)):
         for batch in chosen:
-            training[batch.task, batch.shots, batch.pool_name].add(batch.training_set_id)
-            contexts, _ = sizes[batch.test_set_id]
-            items = min(len(contexts), most or len(contexts))
-            key = (batch.task, batch.shots, batch.pool_name)
-            batches[key].append((batch.wanted, items))
-            if PART in batch.test_set.name:
-                parts[key].append((batch.wanted, contexts))
-    cells = []
-    for (task, shots, pool), those in batches.items():
-        people, items = sum(n for n, _ in those), max(m for _, m in those)
-        laid_out = parts[task, shots, pool]
-        viewers = viewers_in(laid_out) if len(laid_out) == len(those) else options.viewers
-        splits = len(training[task, shots, pool])
-        if not viewers:
-            items, splits = min(m for _, m in those), len(those)
+            contexts = len(sizes[batch.test_set_id][0])
+            items = min(contexts, most or contexts)
+            cells[batch.task, batch.shots, batch.pool_name].append((batch, items))
+    found = []
+    for (task, shots, pool), those in cells.items():
+        batches, numbers = [batch for batch, _ in those], [items for _, items in those]
+        people, viewers = sum(batch.wanted for batch in batches), options.viewers
+        if all(PART in batch.test_set.name for batch in batches):
+            viewers = viewers_in([(one.wanted, sizes[one.test_set_id][0]) for one in batches])
+        items, splits = min(numbers), len(batches)
+        if viewers:
+            items, splits = max(numbers), len({batch.training_set_id for batch in batches})
         width = _width(shots, people, items, viewers)
         about = {"task": task, "shots": shots, "pool": pool, "splits": splits}
-        cells.append({**about, "people": people, "items": items, "width": width})
-    return sorted(cells, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
+        found.append({**about, "people": people, "items": items, "width": width})
+    return sorted(found, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
 
 
 def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:

@@ -33,7 +33,6 @@ from scoring.report.documents import Report, as_text
 from scoring.studies.building import BatchOptions, add_chosen, build
 
 BUILDER = "scoring/planning/builder.html"
-REHEARSALS = "scoring/report/rehearsals.html"
 REHEARSAL = "scoring/report/rehearsal.html"
 
 
@@ -155,7 +154,8 @@ def rehearsals(request: ResearcherRequest, study: Study) -> HttpResponse:
         "made": [(one, job_of(one)) for one in own if lets_in(request.user, one, Right.SET_UP)],
         "weak_skill": round(100 * WEAK_SKILL),
     }
-    return render(request, REHEARSALS, context, status=422 if form.errors else 200)
+    status = 422 if form.errors else 200
+    return render(request, "scoring/report/rehearsals.html", context, status=status)
 
 
 @study_page(*READ, right=Right.SET_UP, permission=CHANGE)
