@@ -27,17 +27,13 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.requests import asked, frame_of
 
 PAGE = 50
-HIGHEST = float("inf")
 # By name: the heading, and what to sort by; unknowns come last.
-ORDERS: dict[str, tuple[Any, Callable[[ItemScores], float]]] = {
+ORDERS: dict[str, tuple[str, Callable[[ItemScores], float | None]]] = {
     "gap": ("people and systems differ most", lambda item: -abs(item.gap or 0)),
-    "people": ("hardest for people", lambda item: _first_low(item.people)),
-    "systems": ("hardest for systems", lambda item: _first_low(item.systems)),
-    "people_ahead": (
-        "people most ahead",
-        lambda item: HIGHEST if item.gap is None else -item.gap,
-    ),
-    "systems_ahead": ("systems most ahead", lambda item: _first_low(item.gap)),
+    "people": ("hardest for people", lambda item: item.people),
+    "systems": ("hardest for systems", lambda item: item.systems),
+    "people_ahead": ("people most ahead", lambda item: None if item.gap is None else -item.gap),
+    "systems_ahead": ("systems most ahead", lambda item: item.gap),
     "position": ("order of the test set", lambda item: item.position),
 }
 GOLDS = {"empty": "nothing to find", "filled": "something to find"}
@@ -51,7 +47,12 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     if order not in ORDERS:
         raise Http404
     scores = item_scores(task, *task_cells(task, compared, choices)) if task else []
-    shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
+
+    def place(item: ItemScores) -> float:
+        value = ORDERS[order][1](item)
+        return float("inf") if value is None else value
+
+    shown = sorted(_filtered(scores, request.GET), key=place)
     context = {
         **_shared(request, compared, task, choices),
         "tasks": [(each.slug, compared.task_names[each.slug]) for each in in_order(compared)],
@@ -116,10 +117,6 @@ def _filtered(scores: Sequence[ItemScores], given: QueryDict) -> list[ItemScores
         for item in scores
         if text in item.text and (gold not in GOLDS or item.has_empty_gold == (gold == "empty"))
     ]
-
-
-def _first_low(score: float | None) -> float:
-    return HIGHEST if score is None else score
 
 
 def may_correct(request: HttpRequest, benchmark: Benchmark) -> bool:

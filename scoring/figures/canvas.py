@@ -35,8 +35,8 @@ SHORT = 34
 LINE, HANDLE = 0.17, 0.65
 
 
-def new_panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axes]]:
-    """Panels in rows, on one scale; a few are no wider than one of many."""
+def new_panels(count: int, size: Size) -> tuple[Figure, Sequence[Axes]]:
+    """Panels in rows, on one scale of scores; a few are no wider than one of many."""
     across = min(size.across, max(1, count))
     down = -(-count // across) or 1
     wide = min(WIDEST_PANEL, (size.width - 0.3) / across)
@@ -46,7 +46,7 @@ def new_panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axe
     for panel in panels[count:]:
         panel.set_axis_off()
     for panel in panels[::across]:
-        label_up(panel, label, size)
+        label_up(panel, "S1 (percent)", size)
     return figure, panels
 
 

@@ -65,7 +65,7 @@ def shots_figure(
         key=lambda one: (tasks.index(one[0]), one[1] != first[one[0]], one[1]),
     )
     looks, named = _looks(shown), titles or {}
-    figure, panels = new_panels(len(task_policies), "S1 (percent)", size)
+    figure, panels = new_panels(len(task_policies), size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
         name = (task_names or {}).get(task, task)
@@ -130,7 +130,7 @@ def _test_names(tests: Sequence[Record]) -> list[str]:
 def curves_figure(curves: Sequence[Record], *, size: Size = PAGE) -> Figure:
     """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
-    figure, panels = new_panels(len(curves), "S1 (percent)", size)
+    figure, panels = new_panels(len(curves), size)
     for panel, curve in zip(panels, curves, strict=False):
         points = curve["points"]
         positions = [(point["first"] + point["last"]) / 2 for point in points]
@@ -204,24 +204,19 @@ def _shots_panel(
 ) -> None:
     systems = _lines([row for row in rows if not row.is_of_people], titles)
     people = _lines([row for row in rows if row.is_of_people], titles)
-    step = _step(rows)
+    shots = sorted({int(row.shots or 0) for row in rows})
+    # The least distance between two numbers of shots.
+    step = float(min((b - a for a, b in pairwise(shots)), default=MOST_ASIDE))
     asides = _asides([*people.values(), *systems.values()], step)
     for (name, line), aside in zip(systems.items(), asides[len(people) :], strict=True):
         _system(panel, name, line, aside, looks[line[0].system or ""], size)
     for number, (name, line) in enumerate(people.items()):
         _people(panel, name, line, number, asides[number], size)
     panel.set_ylim(-2, 102)  # a mark at either end is whole
-    shots = sorted({int(row.shots or 0) for row in rows})
     panel.set_xticks(shots)
     panel.set_xlim(shots[0] - step / 2, shots[-1] + step / 2)
     label_across(panel, f"shots{DODGED_MARK * any(asides)}", size)
     dress(panel, "y", size)
-
-
-def _step(rows: Sequence[Row]) -> float:
-    """The least distance between two numbers of shots."""
-    shots = sorted({int(row.shots or 0) for row in rows})
-    return float(min((b - a for a, b in pairwise(shots)), default=MOST_ASIDE))
 
 
 def _asides(lines: Sequence[Sequence[Row]], step: float) -> list[float]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from scoring.tables.table import Column, Line, Part, ReadCell, Table
 
@@ -69,10 +69,7 @@ def _marked(table: str, column: Column, *, key: str, descending: bool) -> Column
 
 def _sorted(table: Table, key: str, *, descending: bool) -> Sequence[Line]:
     """Within the parts that a heading line starts, and within kinds that stay together."""
-    part, lines = 0, []
-    for line in table.lines:
-        part += line.is_section
-        lines.append((part, line))
+    parts = accumulate(int(line.is_section) for line in table.lines)
 
     def block(placed: tuple[int, Line]) -> tuple[int, bool, str]:
         part, line = placed
@@ -81,7 +78,7 @@ def _sorted(table: Table, key: str, *, descending: bool) -> Sequence[Line]:
     column = next(column for column in (*table.columns, *table.further) if column.key == key)
     return [
         line
-        for _, together in groupby(lines, key=block)
+        for _, together in groupby(zip(parts, table.lines, strict=True), key=block)
         for line in _by_value([line for _, line in together], column, descending=descending)
     ]
 

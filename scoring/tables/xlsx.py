@@ -61,14 +61,12 @@ def meanings(tables: Sequence[Table]) -> Table:
     told: list[tuple[str, str]] = []
     for table in tables:
         told.append((table.name, table.caption))
-        told += [(f"{table.name}: {column.key}", meaning(column)) for column in table.columns]
+        told += [
+            (f"{table.name}: {one.key}", one.meaning or one.full_heading) for one in table.columns
+        ]
     columns = (Column("table or column", ""), Column("meaning", ""))
     lines = lines_of({"table or column": key, "meaning": text} for key, text in told)
     return Table("meanings", "", "", columns, lines)
-
-
-def meaning(column: Column) -> str:
-    return str(column.meaning) or column.full_heading
 
 
 def _without_clock(saved: BytesIO) -> bytes:
