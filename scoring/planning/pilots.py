@@ -114,18 +114,15 @@ def _the_cell(
 def _seconds(members: Sequence[Assignment]) -> dict[str, float]:
     """Paid seconds before the first item, of a test item, and of a training item with reveal."""
     pks = [member.pk for member in members]
-    rows = Judgement.objects.filter(assignment_id__in=pks).order_by().values("role")
-    by_role = {
-        row["role"]: (row["ms"], row["count"])
-        for row in rows.annotate(ms=Sum("paid_ms"), count=Count("pk"))
-    }
+    rows = Judgement.objects.filter(assignment_id__in=pks).order_by().values_list("role")
+    sums = rows.annotate(Sum("paid_ms"), Count("pk"))
+    by_role = {role: (paid_ms, count) for role, paid_ms, count in sums}
     test_ms, tests = by_role[Role.TEST]
     training_ms, trained = by_role.get(Role.TRAINING, (0, 0))
     check_ms, _checks = by_role.get(CHECK, (0, 0))
     reveal_ms = sum(member.reveal_ms for member in members)
-    before_ms = (
-        sum(member.paid_ms for member in members) - check_ms - test_ms - training_ms - reveal_ms
-    )
+    paid_ms = sum(member.paid_ms for member in members)
+    before_ms = paid_ms - check_ms - test_ms - training_ms - reveal_ms
     seconds = {
         "onboarding_s": max(0, before_ms) / len(members) / 1000,
         "item_s": test_ms / tests / 1000,
