@@ -8,6 +8,7 @@ and nothing else looks at a kind's name. Their names are listed with the models
 (`annotation.models.Kind`), which registers them.
 """
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -210,6 +211,8 @@ class Reveal:
     # As they were given and written.
     own: list[str]
     expected: list[str]
+    # Where the own ones were selected.
+    spans: list[list[int]]
     # How each text of the answer or the gold compares: `right`, `missed` or `extra`.
     marks: dict[str, str]
     other_alternatives: list[list[str]]
@@ -232,10 +235,10 @@ class Reveal:
         return self.score == 0
 
 
-def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) -> Reveal:
+def compare(judgement: Judgement, gold: Gold, policy: str, normalisation: str) -> Reveal:
     """The answer beside what it was scored against: under the policy `set` the union of the
     alternatives, else the nearest of them."""
-    alternatives = gold.alternative_texts() or [[]]
+    answer, alternatives = judgement.answer, gold.alternative_texts() or [[]]
     right = normalised_golds(alternatives, normalisation)
 
     def compared(texts: Sequence[str]) -> dict[str, str]:
@@ -254,7 +257,7 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
         # The annotator's words first, and a text that both have in the annotator's wording.
         for key, text in (own | golds | own).items()
     }
-    return Reveal(score, list(answer), expected, marks, others, gold.explanation)
+    return Reveal(score, list(answer), expected, judgement.spans, marks, others, gold.explanation)
 
 
 class AnswerKind(ABC):
@@ -359,13 +362,15 @@ class AnswerKind(ABC):
         """The answer that a form holds, or BadInput with a sentence for the annotator."""
 
     @abstractmethod
-    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
-        """What the page of a locked answer needs besides the comparison, as `shown` in its
-        template."""
+    def revealed(self, example: FrozenExample, reveal: Reveal) -> Context:
+        """What a locked answer's page needs besides the comparison, as `shown` in its template."""
 
     # ---- Models: prompts, and what they answered
 
     def as_text(self, answer: Texts) -> str:
+        """A JSON list, as an import reads free text, where an answer may hold several texts."""
+        if self.takes_sets or self.takes_pieces:
+            return json.dumps(list(answer), ensure_ascii=False)
         return answer[0] if answer else ""
 
     def as_shown(self, answer: Texts, *, lettered: bool = False) -> str:

@@ -6,7 +6,6 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import kinds
 from annotation.kinds.choice import OneOption
-from annotation.models import Judgement
 from annotation.models.frozen import FrozenExample
 from scoring.core import s1 as core
 
@@ -24,25 +23,24 @@ def _floor(
     )
 
 
-FLOORS = (
-    kinds.EMPTY,
-    _floor(
-        "most_frequent_candidate",
-        "the entity that is marked most often",
-        core.most_frequent_candidate_score,
-    ),
-    _floor("first_candidate", "the entity that is marked first", core.first_candidate_score),
-    _floor("every_candidate", "every entity at once", core.every_candidate_score, is_allowed=False),
-)
-
-
 class Candidate(OneOption):
     name = "candidate"
     template = "annotation/kinds/candidate.html"
     scripts = ("annotation/kinds/candidate.js",)
     task = _("You read short texts and choose one of the names marked in each.")
     in_words = "one of the marked entities is chosen"
-    floors = FLOORS
+    floors = (
+        kinds.EMPTY,
+        _floor(
+            "most_frequent_candidate",
+            "the entity that is marked most often",
+            core.most_frequent_candidate_score,
+        ),
+        _floor("first_candidate", "the entity that is marked first", core.first_candidate_score),
+        _floor(
+            "every_candidate", "every entity at once", core.every_candidate_score, is_allowed=False
+        ),
+    )
 
     def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         return any(row.candidates for row in rows) and not any(row.options for row in rows)
@@ -58,9 +56,7 @@ class Candidate(OneOption):
         options = self.options(example)
         return {"segments": _choosable(example, options), "options": options}
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         segments = kinds.marked(example.context, _compared(example, reveal.marks))
         options = [("", text, reveal.marks.get(text, "")) for text in self.options(example)]
         return {"options": options, "segments": segments}

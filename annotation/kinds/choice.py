@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import kinds
 from annotation.kinds.replies import read_label, read_option
-from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
@@ -108,12 +107,6 @@ def every_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -
     return core.every_candidate_score(golds, list(map(KIND.options, asked)), references=policy)
 
 
-FLOORS = (
-    kinds.EMPTY,
-    kinds.Floor("best_label", "the best single label everywhere", best_label),
-    kinds.Floor("every_label", "every label at once", every_label, is_allowed=False),
-)
-
 # An example has so many options of its own: each has a letter.
 FEWEST, MOST = 2, len(ascii_uppercase)
 
@@ -136,7 +129,11 @@ class Choice(OneOption):
 
     name = "choice"
     in_words = "one label is chosen"
-    floors = FLOORS
+    floors = (
+        kinds.EMPTY,
+        kinds.Floor("best_label", "the best single label everywhere", best_label),
+        kinds.Floor("every_label", "every label at once", every_label, is_allowed=False),
+    )
     takes_labels = True
     takes_markup = True
 
@@ -177,9 +174,7 @@ class Choice(OneOption):
     def shown(self, example: FrozenExample) -> kinds.Context:
         return {"segments": kinds.marked(example.context), "options": self._in_order(example)}
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         options = [
             (letter, text, reveal.marks.get(self.options(example)[number], ""))
             for number, letter, text in self._in_order(example)

@@ -1,16 +1,15 @@
 """Labels: any number of those that the item set, or the example itself, offers; or none."""
 
-import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from random import Random
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import kinds
-from annotation.kinds.choice import Choice, are_numbers, best_label, every_label, letter_of
+from annotation.kinds.choice import Choice, are_numbers, letter_of
 from annotation.kinds.replies import read_labels
-from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 
@@ -28,11 +27,8 @@ class Labels(Choice):
     task = gettext_lazy("You read short texts and choose, out of %(n)s answers, all that fit.")
     in_words = "every label that fits is chosen, or none"
     takes_sets = True
-    floors = (
-        kinds.EMPTY,
-        kinds.Floor("best_label", "the best single label everywhere", best_label),
-        kinds.Floor("every_label", "every label at once", every_label),
-    )
+    # Every label at once is an answer here.
+    floors = (*Choice.floors[:2], replace(Choice.floors[2], is_allowed=True))
 
     def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
         """Pieces of a text are lists, too: the task's file names this kind."""
@@ -62,10 +58,8 @@ class Labels(Choice):
             raise BadInput(self.missing)
         return kinds.Answer(texts=texts)
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
-        shown = super().revealed(example, judgement, reveal)
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
+        shown = super().revealed(example, reveal)
         told = (
             (mark, [(letter, text) for letter, text, its in shown["options"] if its == mark])
             for mark in ("missed", "extra", "right")
@@ -76,10 +70,6 @@ class Labels(Choice):
             "told": [(mark, options) for mark, options in told if options],
             "none": none.get((reveal.nothing_to_find, reveal.found_nothing), ""),
         }
-
-    def as_text(self, answer: kinds.Texts) -> str:
-        """A JSON list, as an import reads free text."""
-        return json.dumps(list(answer), ensure_ascii=False)
 
     def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         if not lettered:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy
 
 from annotation import kinds
 from annotation.kinds.replies import read_number_of
-from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
@@ -67,9 +66,7 @@ class Number(kinds.AnswerKind):
             )
         return kinds.Answer(texts=(text,))
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         own, expected = (list(map(number, texts)) for texts in (reveal.own, reveal.expected))
         # Where a tolerance lets another number pass.
         return {"segments": kinds.marked(example.context), "tells_gold": own != expected}

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 from annotation import kinds
 from annotation.kinds.choice import are_labels
 from annotation.kinds.replies import read_pieces
-from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core.spans import check_spans, joined_characters, tokens_of
@@ -75,12 +74,10 @@ class Spans(kinds.AnswerKind):
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
         return kinds.Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         context, marks = example.context, reveal.marks
-        texts = _in_order(context, judgement.spans, marks)
-        ranges = list(_compared(context, judgement.spans, marks))
+        texts = _in_order(context, reveal.spans, marks)
+        ranges = list(_compared(context, reveal.spans, marks))
         near = _near(context, ranges)
         told = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
         return {
@@ -90,10 +87,6 @@ class Spans(kinds.AnswerKind):
             "told": told,
             "is_cut": any(more for _mark, _texts, more in told),
         }
-
-    def as_text(self, answer: kinds.Texts) -> str:
-        """A JSON list, as an import reads free text."""
-        return json.dumps(list(answer), ensure_ascii=False)
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         most = f"at most {max_spans} pieces"

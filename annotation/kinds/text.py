@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 
 from annotation import kinds
 from annotation.kinds.replies import is_nothing, is_too_long, own_part, said, without_lead_in
-from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from annotation.models.texts import is_text
@@ -84,9 +83,7 @@ class Text(kinds.AnswerKind):
             raise BadInput(_("Your answer holds a character that cannot be stored. Type it again."))
         return kinds.Answer(texts=(text,) if text else ())
 
-    def revealed(
-        self, example: FrozenExample, judgement: Judgement, reveal: kinds.Reveal
-    ) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         # Where the answer is also right in other words.
         tells_gold = not reveal.is_right or reveal.own != reveal.expected
         return {"segments": kinds.marked(example.context), "tells_gold": tells_gold}

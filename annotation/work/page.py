@@ -289,14 +289,13 @@ def _revealed(position: Position) -> dict[str, Any]:
     judgement = position.judgement()
     if judgement is None:
         raise LookupError(f"Step {assignment.step} of assignment {assignment.pk} is not locked.")
-    reveal = compare(
-        judgement.answer, position.gold(example), content.reference_policy, content.normalisation
-    )
+    gold, policy = position.gold(example), content.reference_policy
+    reveal = compare(judgement, gold, policy, content.normalisation)
     return {
         "panel": "annotation/work/_reveal.html",
         "example": example,
         "reveal": reveal,
-        "shown": answer_kind(content.kind).revealed(example, judgement, reveal),
+        "shown": answer_kind(content.kind).revealed(example, reveal),
         "progress": progress(assignment, content),
     }
 

@@ -7,7 +7,7 @@ import pytest
 from annotation.kinds import Answer, Reveal, answer_score, compare
 from annotation.kinds.text import KIND as TEXT
 from annotation.kinds.text import LONGEST
-from annotation.models import Gold
+from annotation.models import Gold, Judgement
 from annotation.models.errors import BadInput
 from tests.annotation.kinds.asked import content, example
 
@@ -80,7 +80,7 @@ def test_counts_alternatives_that_differ_only_in_wording_once() -> None:
 
 
 def compared(answer: list[str], *alternatives: list[str], normalisation: str) -> Reveal:
-    return compare(answer, gold(*alternatives), "any", normalisation)
+    return compare(Judgement(answer=answer), gold(*alternatives), "any", normalisation)
 
 
 def test_reveals_the_nearest_alternative_by_what_is_compared() -> None:

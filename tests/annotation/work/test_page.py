@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.kinds import MARKS, Piece, Reveal, compare
-from annotation.models import Gold, Kind
+from annotation.models import Gold, Judgement, Kind
 from annotation.work.judging import submit_answer
 from annotation.work.page import page_context
 from tests import make
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 def compared(own: list[str], *alternatives: list[str], policy: str = "any") -> Reveal:
     gold = Gold(example_id=1, alternatives=[[{"text": t} for t in texts] for texts in alternatives])
-    return compare(own, gold, policy, "none")
+    return compare(Judgement(answer=own), gold, policy, "none")
 
 
 def marks(reveal: Reveal) -> dict[str, str]:
