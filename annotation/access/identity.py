@@ -26,14 +26,10 @@ KEY_CHANGED = (
 )
 
 
-class KeyChanged(NoEntry):
-    """Nobody can be told from a stranger."""
-
-
 def identity_hash(channel: Channel, external_id: str) -> str:
     """A keyed hash, so that a person is found again even after erasure."""
     if not remember_key():
-        raise KeyChanged(
+        raise NoEntry(
             _("This installation cannot tell at the moment who has taken part: try again later.")
         )
     return hash_with_this_key(channel, external_id)

@@ -154,10 +154,6 @@ CONTENT: tuple[tuple[type[models.Model], str], ...] = (
 OWN = tuple(model for model, _path in CONTENT)
 
 
-class InUse(Refusal):
-    """A benchmark that something refers to."""
-
-
 def uses_of(benchmark: Benchmark) -> list[str]:
     """The kinds of rows that refer to a benchmark and hold it: studies, runs, published figures.
 
@@ -175,11 +171,11 @@ def delete_benchmark(benchmark: Benchmark) -> None:
         with transaction.atomic():
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if uses := uses_of(benchmark):
-                raise InUse(kept_sentence(benchmark, uses))
+                raise Refusal(kept_sentence(benchmark, uses))
             for model, path in CONTENT:
                 model._default_manager.filter(**{path: benchmark.pk}).delete()
     except IntegrityError as error:
-        raise InUse(
+        raise Refusal(
             f"The benchmark {benchmark.name} is kept: somebody has begun to use it."
         ) from error
 

@@ -229,15 +229,11 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
     }
 
 
-class CannotArchive(Refusal):
-    """A study that has not ended, or is in the archive already."""
-
-
 @transaction.atomic
 def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     closed = Study.objects.filter(pk=study.pk, state=StudyState.CLOSED, archived_at=None)
     if not closed.update(archived_at=at):
-        raise CannotArchive("Only a closed study that is not in the archive yet can be archived.")
+        raise Refusal("Only a closed study that is not in the archive yet can be archived.")
     record(by, study, ChangeAction.ARCHIVED, {"archived": False}, {"archived": True})
     study.refresh_from_db()
 
@@ -246,6 +242,6 @@ def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None
 def take_out(study: Study, *, by: User | None = None) -> None:
     archived = Study.objects.filter(pk=study.pk, archived_at__isnull=False)
     if not archived.update(archived_at=None):
-        raise CannotArchive("This study is not in the archive.")
+        raise Refusal("This study is not in the archive.")
     record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
     study.refresh_from_db()

@@ -86,14 +86,6 @@ def _check_erased(study: models.Study, people: Sequence[str]) -> None:
 REFILLS_PLACES = (models.StudyState.OPEN, models.StudyState.PAUSED)
 
 
-class CannotExclude(Refusal):
-    """An assignment that cannot be marked now."""
-
-
-class CannotLift(Refusal):
-    """An exclusion whose place has gone to somebody else."""
-
-
 def exclude(
     assignment: models.Assignment, *, reason: str, author: User | None = None
 ) -> models.Exclusion:
@@ -102,7 +94,7 @@ def exclude(
     if not reason.strip():
         raise BadInput("An exclusion needs a reason: give one.")
     if not assignment.outcome:
-        raise CannotExclude(
+        raise Refusal(
             "This annotator is still at work: exclude them once their work has ended."
         )
     try:
@@ -127,7 +119,7 @@ def lift_exclusion(assignment: models.Assignment, *, by: User | None = None) -> 
         if lifted:
             _log_mark(assignment, models.ChangeAction.EXCLUSION_LIFTED, by, "excluded", "counted")
         if assignment.outcome == models.Outcome.COMPLETED and not _has_place_again(assignment):
-            raise CannotLift(
+            raise Refusal(
                 "The place has gone to somebody else, so the batch would count more people "
                 "than it needs: give the batch one more place first."
             )

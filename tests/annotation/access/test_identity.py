@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils.crypto import salted_hmac
 from pytest_django import Settings
 
-from annotation.access.identity import KeyChanged, identity_hash, remember_key
+from annotation.access.identity import identity_hash, remember_key
 from annotation.models import Annotator, IdentityKey
+from annotation.models.errors import NoEntry
 from annotation.studies.people import erase_annotator
 from annotation.work.joining import person
 from tests import make
@@ -54,7 +55,7 @@ def test_finds_a_person_again_after_the_secret_was_renewed(settings: Settings) -
 def test_makes_a_stranger_of_nobody_with_another_key(settings: Settings) -> None:
     stored_person("5f1e")
     settings.SECRET_KEY = "renewed"
-    with pytest.raises(KeyChanged, match="cannot tell"):
+    with pytest.raises(NoEntry, match="cannot tell"):
         person(make.channel(), "5f1e")
     assert Annotator.objects.count() == 1
 
@@ -138,7 +139,7 @@ def test_gives_up_erased_people_only_when_told(settings: Settings) -> None:
     settings.SECRET_KEY = "another"
     with pytest.raises(CommandError, match=r"1 of the annotators were erased.*--with-erased"):
         call_command("replace_identity_key")
-    with pytest.raises(KeyChanged):
+    with pytest.raises(NoEntry, match="cannot tell"):
         person(make.channel(), "77aa")
     call_command("replace_identity_key", "--with-erased")
     assert person(make.channel(), "77aa").pk

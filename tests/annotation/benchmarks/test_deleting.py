@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.benchmarks.correcting import InUse, correct_gold, delete_benchmark, uses_of
+from annotation.benchmarks.correcting import correct_gold, delete_benchmark, uses_of
 from annotation.models import Benchmark, Example, Gold, Item, ItemSet, Task
+from annotation.models.errors import Refusal
 from scoring.models import Comparison, Leaderboard, Part
 from tests import make
 from tests.scoring.comparison import measured
@@ -52,7 +53,7 @@ def test_keeps_a_benchmark_that_a_study_uses(benchmark: Benchmark) -> None:
     make.study(benchmark)
     before = counts()
     assert uses_of(benchmark) == ["studies"]
-    with pytest.raises(InUse, match="since there are: studies"):
+    with pytest.raises(Refusal, match="since there are: studies"):
         delete_benchmark(benchmark)
     assert counts() == before
 

@@ -4,7 +4,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Change, Study
-from annotation.studies.lifecycle import CannotArchive, archive_study, close_study, take_out
+from annotation.models.errors import Refusal
+from annotation.studies.lifecycle import archive_study, close_study, take_out
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -46,16 +47,16 @@ def test_comes_back(closed: Study) -> None:
 
 
 def test_refuses_a_study_that_runs(batch: Batch) -> None:
-    with pytest.raises(CannotArchive, match="closed study"):
+    with pytest.raises(Refusal, match="closed study"):
         archive_study(batch.study, at=make.NOON)
 
 
 def test_is_in_the_archive_once(closed: Study) -> None:
     archive_study(closed, at=make.NOON)
-    with pytest.raises(CannotArchive):
+    with pytest.raises(Refusal, match="closed study"):
         archive_study(closed, at=make.NOON)
     take_out(closed)
-    with pytest.raises(CannotArchive, match="not in the archive"):
+    with pytest.raises(Refusal, match="not in the archive"):
         take_out(closed)
 
 

@@ -2,9 +2,9 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from annotation.models import Assignment, Batch, Exclusion, Place
-from annotation.models.errors import BadInput
+from annotation.models.errors import BadInput, Refusal
 from annotation.studies.lifecycle import close_study, pause_study, want_more
-from annotation.studies.people import CannotExclude, CannotLift, exclude, lift_exclusion
+from annotation.studies.people import exclude, lift_exclusion
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Full
 from tests import make
@@ -71,7 +71,7 @@ def test_keeps_the_first_reason_when_done_twice(batch: Batch, completed: Assignm
 
 
 def test_refuses_work_that_has_not_ended(batch: Batch) -> None:
-    with pytest.raises(CannotExclude, match="still at work"):
+    with pytest.raises(Refusal, match="still at work"):
         exclude(make.at_work(batch), reason="bot")
     assert not Exclusion.objects.exists()
 
@@ -100,7 +100,7 @@ def test_lifts_where_the_place_was_kept(batch: Batch, completed: Assignment) -> 
 def test_does_not_lift_when_the_place_has_gone(batch: Batch, completed: Assignment) -> None:
     exclude(completed, reason="bot")
     newcomer = make.worked_through(batch)
-    with pytest.raises(CannotLift, match="one more place"):
+    with pytest.raises(Refusal, match="one more place"):
         lift_exclusion(completed)
     assert not is_counted(completed)
     assert Place.objects.get(batch=batch).holder == newcomer
@@ -110,7 +110,7 @@ def test_does_not_take_the_place_of_somebody_at_work(batch: Batch, completed: As
     exclude(completed, reason="bot")
     working = make.at_work(batch)
     Place.objects.filter(holder=working).update(lease_until=make.NOON.replace(year=2020))
-    with pytest.raises(CannotLift):
+    with pytest.raises(Refusal, match="one more place"):
         lift_exclusion(completed)
     assert Place.objects.get(batch=batch).holder == working
 
@@ -130,7 +130,7 @@ def test_never_counts_more_than_the_batch_wants(batch: Batch, completed: Assignm
     second = make.worked_through(batch)
     exclude(second, reason="bot too")
     lift_exclusion(completed)
-    with pytest.raises(CannotLift):
+    with pytest.raises(Refusal, match="one more place"):
         lift_exclusion(second)
     assert Assignment.objects.counted().filter(batch=batch).count() == batch.wanted
 
