@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from annotation.benchmarks.chains import Contents, shots_and_split
+from annotation.benchmarks.chains import Contents, shots_and_split, unchained
 from annotation.benchmarks.material import (
     ALMOST_ALL,
     Material,
@@ -52,10 +52,6 @@ def warning(code: str, message: str, cases: Sequence[str], **figures: int) -> Fi
     shown = tuple(shortened(case) for case in cases[:MOST_EXAMPLES])
     figures = {"count": len(cases), **figures}
     return Finding(code, WARNING, message.format(count=len(cases)), shown, figures)
-
-
-def stands_in(text: str, example: Example) -> bool:
-    return any(text in segment for segment in example.context)
 
 
 def floors(material: Material) -> Finding | None:
@@ -209,12 +205,10 @@ def shots_do_not_nest(material: Material) -> Finding | None:
 
 
 def shot_sets_without_chain(material: Material) -> Finding | None:
-    nested = {item_set for chain in material.chains for item_set in chain.sets.values()}
-    alone = [item_set for item_set in material.contents if item_set not in nested]
     return warning(
         "shot_sets_without_chain",
         "Shot sets that hold no chain of smaller sets, so that batches leave them out: {count}.",
-        [item_set.name for item_set in alone],
+        [item_set.name for item_set in unchained(material.contents, material.chains)],
     )
 
 
@@ -222,7 +216,11 @@ def gold_not_in_context(material: Material) -> Finding | None:
     if not answer_kind(material.task.kind).takes_pieces:
         return None
     spans = [(row, text) for row in material.distinct for text in sorted(row.gold)]
-    absent = [row.says(f"“{text}”") for row, text in spans if not stands_in(text, row.example)]
+    absent = [
+        row.says(f"“{text}”")
+        for row, text in spans
+        if not any(text in segment for segment in row.example.context)
+    ]
     return warning(
         "gold_not_in_context",
         "Gold spans that do not occur in their context as written, so nobody can select them: "

@@ -5,7 +5,7 @@ published files the numbers are sometimes permuted between the sizes. So what ne
 from the examples, while every set keeps the number that its file gives it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotation.models import Item, ItemSet, Role, Task
@@ -27,14 +27,11 @@ class Chain:
 
 
 def chains(task: Task) -> list[Chain]:
-    """The chains of a task, by number. A size that holds no set around a chain is left out
-    of that chain."""
     return chains_of(shot_contents(task))
 
 
-def unchained(task: Task) -> list[ItemSet]:
-    contents = shot_contents(task)
-    nested = {member for chain in chains_of(contents) for member in chain.sets.values()}
+def unchained(contents: Contents, chains: Iterable[Chain]) -> list[ItemSet]:
+    nested = {member for chain in chains for member in chain.sets.values()}
     return [item_set for item_set in contents if item_set not in nested]
 
 
@@ -59,7 +56,8 @@ def shots_and_split(shot_set: ItemSet) -> tuple[int, int]:
 
 
 def chains_of(contents: Contents) -> list[Chain]:
-    """Start at every set of the smallest size; no set is in two chains."""
+    """By number, from every set of the smallest size on; no set is in two chains. A size that holds
+    no set around a chain is left out of that chain."""
     sizes = sorted({shots_and_split(item_set)[0] for item_set in contents})
     chains: list[Chain] = []
     taken: set[ItemSet] = set()

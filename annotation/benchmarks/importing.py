@@ -168,7 +168,8 @@ def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> li
         if new:
             if new.slug in there:
                 raise _Overtaken
-            publish(new, benchmark)
+            Task.objects.filter(pk=new.pk).update(benchmark=benchmark)
+            new.benchmark = benchmark
         # A change is planned again, now that no study can start on its task.
         reports.append(report or TaskPlan(benchmark.tasks.get(slug=read.slug), read).store())
     return reports
@@ -201,11 +202,6 @@ def staging() -> Iterator[Benchmark]:
         remove(staged)
 
 
-def publish(task: Task, into: Benchmark) -> None:
-    Task.objects.filter(pk=task.pk).update(benchmark=into)
-    task.benchmark = into
-
-
 def remove_abandoned(*, at: datetime) -> None:
     """What imports that were killed have left behind, and files that were never imported."""
     Upload.objects.filter(job=None, created_at__lt=at - ABANDONED_AFTER).delete()
@@ -220,9 +216,6 @@ def remove(staged: Benchmark) -> None:
             while pks := list(rows.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
                 write(model._base_manager.filter(pk__in=pks).delete)
     write(Benchmark.every.filter(pk=staged.pk).delete)
-
-
-SOURCE = "FLEX's toolkit"
 
 
 def import_episodes(
@@ -296,7 +289,7 @@ def _check_same(present: Task | None, challenge: FlexChallenge) -> None:
 
 def _read_task(dataset: str, sets: Sequence[ReadSet], challenge: FlexChallenge) -> ReadTask:
     contents = {row.content_hash for read_set in sets for row in read_set.examples}
-    sampling = {"kind": "episodes", "source": SOURCE}
+    sampling = {"kind": "episodes", "source": "FLEX's toolkit"}
     sampling |= {"challenge": challenge.published, "checksum": challenge.checksum}
     defaults = {"title": dataset, "transfer": TRANSFERS.get(dataset, "")}
     defaults["exposure_key"] = exposure_key_for(contents)

@@ -10,8 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.access.rights import make_owner
-from annotation.benchmarks.chains import chains as chains_of_task
-from annotation.benchmarks.chains import shots_and_split, unchained
+from annotation.benchmarks.chains import chains_of, shot_contents, shots_and_split, unchained
 from annotation.models import (
     Batch,
     ChangeAction,
@@ -174,12 +173,12 @@ def _of_shot_sets(task: Task) -> list[Batch]:
     test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
     if test_set is None:
         return []
+    contents = shot_contents(task)
+    chains = chains_of(contents)
     sets: list[tuple[ItemSet, int | None]] = [
-        (item_set, chain.number)
-        for chain in chains_of_task(task)
-        for item_set in chain.sets.values()
+        (item_set, chain.number) for chain in chains for item_set in chain.sets.values()
     ]
-    sets += [(item_set, None) for item_set in unchained(task)]
+    sets += [(item_set, None) for item_set in unchained(contents, chains)]
     sets.sort(key=lambda pair: shots_and_split(pair[0]))
     return [
         Batch(task=task, training_set=item_set, test_set=test_set, chain=chain)

@@ -94,9 +94,7 @@ def exclude(
     if not reason.strip():
         raise BadInput("An exclusion needs a reason: give one.")
     if not assignment.outcome:
-        raise Refusal(
-            "This annotator is still at work: exclude them once their work has ended."
-        )
+        raise Refusal("This annotator is still at work: exclude them once their work has ended.")
     try:
         with transaction.atomic():
             exclusion = models.Exclusion.objects.create(

@@ -226,7 +226,13 @@ def records_of(lines: Iterable[bytes], file: str) -> Iterator[Record]:
         raw = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
         if raw.strip():
             empty = False
-            yield _read_record(raw, file, number)
+            fields = read_json(raw, file, number)
+            if not isinstance(fields, dict):
+                raise BadInput(
+                    f"{file}, line {number}: each line must be one JSON object, but this is "
+                    f"{json_type(fields)}."
+                )
+            yield Record(file, number, fields)
     if empty:
         raise BadInput(f"{file} is empty: it needs one JSON object a line.")
 
@@ -277,13 +283,3 @@ def check_storable(document: Any, where: str) -> None:
             raise BadInput(f"{where}: there is {NOT_TEXT}.")
         elif isinstance(value, int | float) and not abs(value) < LARGEST:
             raise BadInput(f"{where}: {str(value)[:20]} is no number that can be stored.")
-
-
-def _read_record(raw: bytes, file: str, number: int) -> Record:
-    fields = read_json(raw, file, number)
-    if not isinstance(fields, dict):
-        raise BadInput(
-            f"{file}, line {number}: each line must be one JSON object, but this is "
-            f"{json_type(fields)}."
-        )
-    return Record(file, number, fields)

@@ -75,10 +75,13 @@ def read_task(
     sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
     sets = _settled(sets, own.pop("answer_by", ""), as_set=as_set)
     rows = [row for read_set in sets for row in read_set.examples]
-    kind = own.get("kind") or tables.kind or derive_kind(rows)
+    fitting = (kind.name for kind in answer_kinds() if kind.fits(rows))
+    kind = own.get("kind") or tables.kind or next(fitting)
     _check_kind(task, own, kind, rows)
     _settle_normalisation(task, own, kind)
-    choices = own.pop("choices", labels_of(rows))
+    # The question's wording may name others.
+    labels = sorted({text for row in rows for texts in row.gold_texts for text in texts})
+    choices = own.pop("choices", labels)
     _check_lengths(task, choices)
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
@@ -142,15 +145,6 @@ def _without_parts(
         notes["not_drawn"] += [f"{one.file}: {len(one.examples)} rows" for one in parts]
         return sets
     return with_drawn(sets, parts, draw)
-
-
-def derive_kind(rows: Sequence[content.ReadExample]) -> str:
-    return next(kind.name for kind in answer_kinds() if kind.fits(rows))
-
-
-def labels_of(rows: Iterable[content.ReadExample]) -> list[str]:
-    """The labels that the gold names; the question's wording may name others."""
-    return sorted({text for row in rows for spans in row.gold_texts for text in spans})
 
 
 def _check_size(rows: Sequence[content.ReadExample], shots: int) -> None:

@@ -62,13 +62,9 @@ def _is_label_list(value: object) -> bool:
 
 def _are_columns(value: object) -> bool:
     return isinstance(value, dict) and all(
-        field in USUAL and (isinstance(given, str) or _is_list_of_texts(given))
+        field in USUAL and (isinstance(given, str) or samples.are_texts(given))
         for field, given in value.items()
     )
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.chains import chains, unchained
+from annotation.benchmarks.chains import chains, shot_contents, unchained
 from annotation.models import Example, ItemSet, Task
 from tests import make
 
@@ -34,7 +34,7 @@ def test_follows_the_content_where_the_numbers_agree(task: Task) -> None:
     (chain,) = chains(task)
     assert chain.number == 1
     assert chain.sets == dict(zip([1, 2, 3], sets, strict=True))
-    assert unchained(task) == []
+    assert unchained(shot_contents(task), chains(task)) == []
 
 
 def test_follows_the_content_where_the_numbers_are_permuted(task: Task) -> None:
@@ -65,7 +65,7 @@ def test_reports_sets_that_nest_nowhere(task: Task) -> None:
     odd = shot_set(task, 2, 1, "xy")
     shot_set(task, 3, 1, "abc")
     assert [list(chain.sets) for chain in chains(task)] == [[1, 3]]
-    assert unchained(task) == [odd]
+    assert unchained(shot_contents(task), chains(task)) == [odd]
 
 
 def test_needs_the_whole_of_the_largest_set_so_far(task: Task) -> None:
@@ -73,12 +73,12 @@ def test_needs_the_whole_of_the_largest_set_so_far(task: Task) -> None:
     shot_set(task, 2, 1, "ab")
     odd = shot_set(task, 3, 1, "acd")
     assert paths(task) == [(1, "1→1")]
-    assert unchained(task) == [odd]
+    assert unchained(shot_contents(task), chains(task)) == [odd]
 
 
 def test_finds_no_chain_in_a_task_without_shot_sets(task: Task) -> None:
     assert chains(task) == []
-    assert unchained(task) == []
+    assert unchained(shot_contents(task), chains(task)) == []
 
 
 def test_asks_the_database_twice_however_many_sets_there_are(

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks import storing
 from annotation.benchmarks.audit import Finding, audit_task
-from annotation.benchmarks.chains import chains, unchained
+from annotation.benchmarks.chains import chains, shot_contents, unchained
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds import asked
@@ -135,7 +135,7 @@ class TestClues:
         assert [(chain.number, chain.path) for chain in chains(task)] == [
             (int(path[0]), path) for path in paths
         ]
-        assert unchained(task) == []
+        assert unchained(shot_contents(task), chains(task)) == []
 
 
 def test_imports_a_folder(folder: Path) -> None:
