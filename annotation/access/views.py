@@ -15,7 +15,6 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import throttles
 from annotation.access.inviting import find_link, use_link
 from annotation.access.requests import ResearcherRequest
-from annotation.access.rights import Thing
 from annotation.models import Study
 from annotation.models.errors import BadInput, Refusal
 
@@ -59,10 +58,6 @@ def _let_in(request: ResearcherRequest, form: UserCreationForm[User], token: str
         thing = use_link(token, user, at=timezone.now())
     if is_new:
         login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
-    return _page_of(thing)
-
-
-def _page_of(thing: Thing) -> HttpResponse:
     if isinstance(thing, Study):
         return redirect("annotation:watch", thing.slug)
     return redirect("annotation:home")

@@ -242,11 +242,10 @@ class TaskAdmin(OwnedAdmin[models.Task]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Task]:
         return super().get_queryset(request).filter(benchmark__is_staged=False)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: models.Task | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: models.Task | None = None) -> bool:
-        return False
+    has_delete_permission = has_add_permission
 
     def get_fieldsets(self, request: HttpRequest, obj: models.Task | None = None) -> Any:
         """Who may only look sees the item to try as it is stored, without its fields."""

@@ -2,13 +2,13 @@
 
 import zipfile
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import Model
 from django.http import QueryDict
 
 from annotation.access.rights import check_may_import
@@ -29,6 +29,7 @@ from annotation.models.errors import Refusal
 from annotation.studies.forms import offer
 from annotation.studies.lifecycle import NO_REASON
 
+_Row = TypeVar("_Row", bound=Model)
 # Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
 # What a setting must be, and the sentence for one that is not.
@@ -48,6 +49,8 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "expire_hours": (lambda v: v >= 1, "Wait at least 1 hour before work expires."),
     "idle_after_s": (lambda v: v >= 5, "Wait at least 5 seconds before time counts as idle."),
     "item_cap_s": (lambda v: v >= 1, "Pay at least 1 second for an example."),
+    "minimum": (lambda v: v >= 0, "The minimum that an outcome pays cannot be below 0."),
+    "wanted": (lambda v: v >= 1, "A batch needs at least one annotator: ask for 1 or more."),
 }
 
 # A system's name, and its method behind it.
@@ -71,7 +74,16 @@ class NamesField(Parts):
                 raise ValidationError(f"{sentence}“{name[:30]}…”.")
 
 
-class StudyForm(forms.ModelForm[Study]):
+class RuledForm(forms.ModelForm[_Row]):
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for field, (holds, sentence) in RULES.items():
+            if data.get(field) is not None and not holds(data[field]):
+                self.add_error(field, sentence)
+        return data
+
+
+class StudyForm(RuledForm[Study]):
     named_systems = NamesField(
         label="Systems to compare with",
         rows=4,
@@ -82,10 +94,8 @@ class StudyForm(forms.ModelForm[Study]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "drop_group_size" in self.fields:
-            self.fields["drop_group_size"].required = False
-        if "margin" in self.fields:
-            self.fields["margin"].required = False
+        for name in self.fields.keys() & {"drop_group_size", "margin"}:
+            self.fields[name].required = False
         channel = self.fields.get("channel")
         if isinstance(channel, forms.ModelChoiceField):
             channel.queryset = Channel.objects.filter(is_simulated=False)
@@ -106,12 +116,9 @@ class StudyForm(forms.ModelForm[Study]):
         return currency
 
     def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
+        data = super().clean()
         if "margin" in data:
             data["margin"] = data["margin"] or 0.0
-        for field, (holds, sentence) in RULES.items():
-            if data.get(field) is not None and not holds(data[field]):
-                self.add_error(field, sentence)
         if data.get("margin") and not data.get("margin_reason", "reason"):
             self.add_error("margin_reason", NO_REASON)
         if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
@@ -133,7 +140,7 @@ class StudyForm(forms.ModelForm[Study]):
             )
 
 
-class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
+class OutcomeRuleForm(RuledForm[OutcomeRule]):
     class Meta:
         model = OutcomeRule
         fields = ("code", "pays_time", "minimum")
@@ -150,12 +157,6 @@ class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
                 "Anyone who did the training is paid for the time, passed or not."
             )
         return pays_time
-
-    def clean_minimum(self) -> Decimal:
-        minimum: Decimal = self.cleaned_data["minimum"]
-        if minimum < 0:
-            raise ValidationError("The minimum that an outcome pays cannot be below 0.")
-        return minimum
 
 
 class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.ModelForm[OutcomeRule]]):
@@ -190,17 +191,11 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
         return super().save_existing_objects(commit)
 
 
-class BatchForm(forms.ModelForm[Batch]):
+class BatchForm(RuledForm[Batch]):
     """The admin names its fields; the model checks the sets."""
 
-    def clean_wanted(self) -> int:
-        wanted: int = self.cleaned_data["wanted"]
-        if wanted < 1:
-            raise ValidationError("A batch needs at least one annotator: ask for 1 or more.")
-        return wanted
-
     def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
+        data = super().clean()
         study, task = data.get("study") or getattr(self.instance, "study", None), data.get("task")
         if study and study.is_frozen:
             raise ValidationError("This study has been started: copy it to add other batches.")

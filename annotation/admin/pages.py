@@ -145,12 +145,9 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
         row = get_object_or_404(self.get_queryset(request), pk=pk)
         if not request.user.has_perm(permission) or not self.allows(request, row, right):
             raise PermissionDenied(self.whom_to_ask(row))
-        return self.view_of(address)(request, row)
-
-    def view_of(self, address: str) -> Callable[[Any, _Row], HttpResponse]:
-        name = address.replace("-", "_")
-        view: Callable[[Any, _Row], HttpResponse] = getattr(self, f"{name}_page")
-        return view
+        view: Callable[[Any, _Row], HttpResponse]
+        view = getattr(self, f"{address.replace('-', '_')}_page")
+        return view(request, row)
 
     def show_page(
         self, request: HttpRequest, template: str, *, tab: str = "settings", **context: Any
@@ -298,11 +295,7 @@ class ViewOnlyAdmin(OwnedAdmin[_Row]):
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 def to_row(row: Model) -> HttpResponseRedirect:

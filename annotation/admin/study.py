@@ -1,7 +1,7 @@
 """Studies: their form, their rules, and links to everything else about them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partialmethod
 from typing import Any, cast
 
 from django import forms
@@ -105,14 +105,10 @@ class PoolInline(admin.TabularInline[Pool, Study]):
     formfield_overrides = {models.CharField: {"widget": forms.TextInput(attrs={"size": 20})}}
     extra = 0
 
-    def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return self.has_change_permission(request, obj)
-
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return not (obj and obj.is_frozen) and request.user.has_perm(CHANGE)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return self.has_change_permission(request, obj)
+    has_add_permission = has_delete_permission = has_change_permission
 
     def has_view_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return True
@@ -336,14 +332,7 @@ class StudyAdmin(MembersAdmin[Study]):
 
     # Its pages besides its form: pause, close, copy, invitations.
 
-    def view_of(self, address: str) -> Callable[[Any, Study], HttpResponse]:
-        if address in CHANGES:
-            return partial(self.change_state_page, address)
-        return super().view_of(address)
-
-    def change_state_page(
-        self, name: str, request: ResearcherRequest, study: Study
-    ) -> HttpResponse:
+    def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
         act, button, question, done = CHANGES[name]
         count = study.assignments.open().of_people().count()
         # Not “at work”: some may have lost their place, and can still finish.
@@ -358,6 +347,12 @@ class StudyAdmin(MembersAdmin[Study]):
             done=done,
             to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )
+
+    pause_page = partialmethod(_change_state, name="pause")
+    resume_page = partialmethod(_change_state, name="resume")
+    close_page = partialmethod(_change_state, name="close")
+    archive_page = partialmethod(_change_state, name="archive")
+    take_out_page = partialmethod(_change_state, name="take-out")
 
     def copy_page(self, request: ResearcherRequest, study: Study) -> HttpResponse:
         initial = {"title": f"Copy of {study.title}", "slug": f"{study.slug}-2"}

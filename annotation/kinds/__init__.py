@@ -24,7 +24,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django_stubs_ext import StrOrPromise
 
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
-from annotation.models.frozen import FrozenExample, TaskContent
+from annotation.models.frozen import BatchContent, FrozenExample, TaskContent
 from scoring.core import s1 as core
 from scoring.core.normalisation import NONE, as_compared, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
@@ -197,6 +197,16 @@ def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dic
         .order_by("version__number")
     )
     return {gold.example_id: gold for gold in golds}
+
+
+def golds_of(content: BatchContent) -> dict[int, Gold]:
+    """The frozen gold of all that a batch shows and asks."""
+    shown = [example.pk for example in (*content.training, *content.test)]
+    golds = gold_in_force(shown, content.task_id, content.gold_version)
+    if checked := content.check_task:
+        of_checks = [example.pk for example in content.checks]
+        golds |= gold_in_force(of_checks, checked.task_id, checked.gold_version)
+    return golds
 
 
 def answer_score(texts: Sequence[str], gold: Gold, policy: str, normalisation: str) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation import models
-from annotation.kinds import answer_score, gold_in_force
-from annotation.models.frozen import BatchContent, batch_content
+from annotation.kinds import answer_score, golds_of
+from annotation.models.frozen import batch_content
 from annotation.models.texts import counted
 from annotation.people import signs
 from annotation.studies.monitoring import Person
@@ -142,7 +142,7 @@ def _look_for_wrong(people: Iterable[Person]) -> None:
     for pk, example, texts in given.values_list("assignment_id", "example_id", "answer"):
         answers[pk].append((example, texts))
     contents = {pk: batch_content(pk) for pk in {person.batch.pk for person in new.values()}}
-    golds = {pk: _golds(content) for pk, content in contents.items()}
+    golds = {pk: golds_of(content) for pk, content in contents.items()}
     for pk, person in new.items():
         content, own = contents[person.batch.pk], golds[person.batch.pk]
         HAS_WRONG[_key(person)] = any(
@@ -150,11 +150,6 @@ def _look_for_wrong(people: Iterable[Person]) -> None:
             # Whoever is at work may have answered more since.
             for example, texts in answers[pk][: person.tested]
         )
-
-
-def _golds(content: BatchContent) -> dict[int, models.Gold]:
-    tested = [example.pk for example in content.test]
-    return gold_in_force(tested, content.task_id, content.gold_version)
 
 
 def _seen(

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
-from annotation.kinds import answer_score, gold_in_force, in_full
+from annotation.kinds import answer_score, golds_of, in_full
 from annotation.models import (
     CHECK,
     Assignment,
@@ -242,17 +242,9 @@ _PARTS = {CHECK: "check", Role.TRAINING: "practice", Role.TEST: "test"}
 
 def _scores(given: Sequence[Judgement], content: BatchContent) -> dict[int, float]:
     """In percent, by example."""
-    scores: dict[int, float] = {}
-    for task, of_task in (
-        (content, [one for one in given if one.role != CHECK]),
-        (content.check_task, [one for one in given if one.role == CHECK]),
-    ):
-        if task is None:
-            continue
-        asked = [one.example_id for one in of_task]
-        golds = gold_in_force(asked, task.task_id, task.gold_version)
-        policy, how = task.reference_policy, task.normalisation
-        for one in of_task:
-            gold = golds[one.example_id]
-            scores[one.example_id] = 100 * answer_score(one.answer, gold, policy, how)
+    golds, scores = golds_of(content), {}
+    for one in given:
+        gold, task = golds[one.example_id], content.task_of(content.by_pk[one.example_id])
+        score = answer_score(one.answer, gold, task.reference_policy, task.normalisation)
+        scores[one.example_id] = 100 * score
     return scores

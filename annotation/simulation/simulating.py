@@ -10,7 +10,7 @@ from math import exp, log, log2
 from random import Random
 
 from annotation.jobs.queue import BESIDE_PEOPLE, Pace, write
-from annotation.kinds import Form, answer_kind, gold_in_force
+from annotation.kinds import Form, answer_kind, golds_of
 from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import Refusal
 from annotation.models.frozen import FrozenExample, TaskContent, batch_content
@@ -142,11 +142,7 @@ class _Simulation:
         number = int(assignment.annotator.external_id.removeprefix(self._name("")))
         bot = self.crowd.person(self.seed, number)
         leaves_at = self.crowd.leaves_at(self.seed, number, content.steps)
-        examples = [example.pk for example in (*content.training, *content.test)]
-        golds = gold_in_force(examples, content.task_id, content.gold_version)
-        if checked := content.check_task:
-            of_checks = [example.pk for example in content.checks]
-            golds |= gold_in_force(of_checks, checked.task_id, checked.gold_version)
+        golds = golds_of(content)
         while not assignment.is_finished:
             write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
 

@@ -200,7 +200,12 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
             **rule,
         )
 
-    of_training = _rule_of_training(study)
+    of_training = {
+        "floor": study.min_training_score,
+        "max_drop": study.max_drop,
+        "drop_in_sds": study.drop_unit == DropUnit.SDS,
+        "group_size": study.drop_group_size,
+    }
     return {
         batch.pk: {
             part: rule_on(item_set, batch, **rule)
@@ -232,12 +237,3 @@ def _guessing(item_set: ItemSet) -> dict[str, Any]:
         return {"labels": sizes.pop()}
     floors = (floor for floor in kind.floors if floor.is_allowed)
     return {"no_skill": max(floor.score(offered, golds, task.reference_policy) for floor in floors)}
-
-
-def _rule_of_training(study: Study) -> dict[str, Any]:
-    return {
-        "floor": study.min_training_score,
-        "max_drop": study.max_drop,
-        "drop_in_sds": study.drop_unit == DropUnit.SDS,
-        "group_size": study.drop_group_size,
-    }

@@ -65,9 +65,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, page, context)
 
 
-START = "annotation/studies/start.html"
-
-
 @study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
 def start(request: ResearcherRequest, study: Study) -> HttpResponse:
     """What is missing, what it costs, what annotators will read, and the codes; a POST starts."""
@@ -109,7 +106,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "what_it_pays": what_it_pays(study),
         "links": join_links(request, study),
     }
-    return render(request, START, context, status=409 if refusal else 200)
+    return render(request, "annotation/studies/start.html", context, status=409 if refusal else 200)
 
 
 def _tasks_of(batches: Iterable[Batch]) -> Iterator[Task]:
@@ -213,8 +210,7 @@ def _file(lines: Iterable[str], name: str) -> HttpResponse:
     return document("".join(lines).encode(), CSV, name)
 
 
-PREVIEW = "annotation/studies/preview.html"
-PREVIEW_REFUSED = "annotation/studies/refused.html"
+PAGE, REFUSED = "annotation/studies/preview.html", "annotation/studies/refused.html"
 LASTS_S = 2 * 60 * 60
 LABELS = {"description": "What to do", "practice": "Practice", "test": "Test", "end": "End"}
 
@@ -278,7 +274,7 @@ def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> H
         "batch": batch,
         "error": error,
     }
-    template = "annotation/work/work.html#step" if request.htmx else PREVIEW
+    template = "annotation/work/work.html#step" if request.htmx else PAGE
     return render(request, template, context, status=422 if error else 200)
 
 
@@ -293,4 +289,4 @@ def _refused_preview(
         # A whole page does not fit into the place of a step.
         return HttpResponse(headers={"HX-Redirect": request.path})
     frame = study_frame(request.user, batch.study, tab="batches")
-    return render(request, PREVIEW_REFUSED, {**frame, "sentence": sentence}, status=status)
+    return render(request, REFUSED, {**frame, "sentence": sentence}, status=status)

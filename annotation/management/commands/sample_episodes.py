@@ -70,9 +70,11 @@ class Command(ImportingCommand):
                 f"{data.file} has {found} classes, but the preset {options['preset']} is for "
                 f"{chosen.classes}."
             )
+        names = [field.name for field in fields(EpisodeRules)]
+        changes = {name: options[name] for name in names if options[name] is not None}
         task, checksum, sets = sampling.sample(
             data,
-            rules=sampling.changed(chosen.rules, _changes(options)),
+            rules=sampling.changed(chosen.rules, changes),
             seed=options["seed"],
             benchmark=options["benchmark"] or (source.benchmark.name if source else ""),
             task=options["task"] or _slug(source, options["path"]),
@@ -112,11 +114,6 @@ def _data(source: Task | None, options: Mapping[str, Any]) -> LabelledData:
         raise BadInput("Name the benchmark to add the task to with --benchmark.")
     fields = {"texts": options["text"] or ["text"], "label": options["label"]}
     return read_labelled(read_file(path), path.name, question=options["question"], **fields)
-
-
-def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
-    names = [field.name for field in fields(EpisodeRules)]
-    return {name: options[name] for name in names if options[name] is not None}
 
 
 def _fields(source: Task | None, transfer: str) -> dict[str, Any]:
