@@ -1,6 +1,5 @@
 """Recruitment channels: data, so that a new platform needs no code."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -14,19 +13,7 @@ from annotation.models import Channel
 class ChannelForm(forms.ModelForm[Channel]):
     class Meta:
         model = Channel
-        fields = (
-            "name",
-            "slug",
-            "invited_only",
-            "person_param",
-            "id_form",
-            "study_param",
-            "submission_param",
-            "link_query",
-            "signature_param",
-            "signature_secret",
-            "completion_url",
-        )
+        fields = ()
         widgets = {"signature_secret": forms.PasswordInput(attrs={"autocomplete": "new-password"})}
         help_texts = {"signature_secret": "Not shown again. Leave empty to keep the present one."}
 
@@ -43,6 +30,7 @@ class ChannelAdmin(PagedAdmin[Channel]):
     form = ChannelForm
     list_display = ("name", "person_param", "completion_url", "invited_only", "is_simulated")
     search_fields = ("name",)
+    prepopulated_fields = {"slug": ["name"]}
     actions = None
     fieldsets = [
         (None, {"fields": ["name", "slug", "invited_only"]}),
@@ -75,11 +63,6 @@ class ChannelAdmin(PagedAdmin[Channel]):
     def get_readonly_fields(self, request: HttpRequest, obj: Channel | None = None) -> list[str]:
         # People are recognised by a hash over the short name: changing it would forget them.
         return ["slug", "has_secret"] if obj else []
-
-    def get_prepopulated_fields(
-        self, request: HttpRequest, obj: Channel | None = None
-    ) -> dict[str, Sequence[str]]:
-        return {} if obj else {"slug": ["name"]}
 
     def has_change_permission(self, request: HttpRequest, obj: Channel | None = None) -> bool:
         simulated = obj is not None and obj.is_simulated

@@ -141,10 +141,6 @@ class StudyForm(RuledForm[Study]):
 
 
 class OutcomeRuleForm(RuledForm[OutcomeRule]):
-    class Meta:
-        model = OutcomeRule
-        fields = ("code", "pays_time", "minimum")
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "code" in self.fields:

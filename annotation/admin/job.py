@@ -48,15 +48,11 @@ class JobAdmin(ViewOnlyAdmin[Job]):
         return rows if is_all_powerful(request.user) else rows.filter(author=request.user.pk)
 
     def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         job = self.get_object(request, object_id)
         if request.method != "GET" or job is None or not self.has_view_permission(request, job):
-            return super().change_view(request, object_id, form_url, extra_context)
+            return super().change_view(request, object_id, *args, **kwargs)
         # The admin's own signature does not know what the middleware adds.
         return self.progress_page(cast(HtmxRequest, request), job)
 

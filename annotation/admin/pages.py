@@ -5,7 +5,7 @@ permission of Django's (the group "Researchers" has them) and for a role in the 
 benchmark.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -83,6 +83,12 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
             for right in ("add", "change", "delete", "view"):
                 setattr(field.widget, f"can_{right}_related", False)
         return field
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: _Row | None = None
+    ) -> dict[str, Sequence[str]]:
+        """A short name stays as it is once the row is there."""
+        return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         fields = lookup.split("__")
@@ -333,9 +339,9 @@ class MemberForm(forms.Form):
         except Refusal as refusal:
             raise forms.ValidationError(str(refusal)) from refusal
 
-    def change(self, thing: rights.Thing, *, by: User) -> None:
+    def clean_role(self) -> str | None:
         role = self.cleaned_data["role"]
-        give_role(thing, self.cleaned_data["user"], None if role == NO_ROLE else role, by=by)
+        return None if role == NO_ROLE else str(role)
 
 
 class LinkForm(forms.Form):
@@ -369,7 +375,7 @@ class MembersAdmin(OwnedAdmin[_Thing]):
         form = MemberForm(request.POST if request.POST and not makes_link else None)
         if form.is_valid():
             try:
-                form.change(thing, by=request.user)
+                give_role(thing, **form.cleaned_data, by=request.user)
             except Refusal as refusal:
                 form.add_error(None, str(refusal))
             else:

@@ -64,10 +64,6 @@ class TaskForm(forms.ModelForm[Task]):
 
     SAMPLE = ("asks", "text", "question", "names", "options", "answer", "explanation")
 
-    class Meta:
-        model = Task
-        fields = ()
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self.SAMPLE:
@@ -83,13 +79,10 @@ class TaskForm(forms.ModelForm[Task]):
             sample.setdefault("answer", [])
         if not is_sample(sample):
             raise ValidationError({"text": "An answer needs a text to try: write one."})
-        if problem := self._problem(sample):
-            raise ValidationError({"text": f"This cannot be tried: {problem}."})
-        self.instance.sample = sample
-        return data
-
-    def _problem(self, sample: dict[str, Any]) -> str:
         task = self.instance
         labels = task.item_sets.filter(role=Role.TEST).values_list("choices", flat=True).first()
         contexts = task.examples.values_list("context", flat=True)
-        return problem_of_sample(sample, task.kind, labels or [], contexts)
+        if problem := problem_of_sample(sample, task.kind, labels or [], contexts):
+            raise ValidationError({"text": f"This cannot be tried: {problem}."})
+        task.sample = sample
+        return data

@@ -1,6 +1,6 @@
 """Studies: their form, their rules, and links to everything else about them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partialmethod
 from typing import Any, cast
 
@@ -138,6 +138,7 @@ class StudyAdmin(MembersAdmin[Study]):
     )
     list_select_related = ("benchmark", "channel")
     search_fields = ("title", "slug")
+    prepopulated_fields = {"slug": ["title"]}
     actions = None
     save_on_top = False
     fieldsets = [
@@ -244,11 +245,6 @@ class StudyAdmin(MembersAdmin[Study]):
             return []
         fields = ["systems", *flatten_fieldsets(self.fieldsets)]
         return [field for field in fields if field not in NEVER_FROZEN]
-
-    def get_prepopulated_fields(
-        self, request: HttpRequest, obj: Study | None = None
-    ) -> dict[str, Sequence[str]]:
-        return {} if obj else {"slug": ["title"]}
 
     def get_inlines(self, request: HttpRequest, obj: Study | None) -> list[Any]:
         # Codes are generated when the study is first stored.

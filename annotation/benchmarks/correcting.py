@@ -101,15 +101,14 @@ def _checked(
     task: Task, example: Example, given: Given, before: Sequence[Sequence[Span]]
 ) -> list[list[Span]]:
     alternatives = [[_as_span(span, example) for span in spans] for spans in given]
+    labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
+    kind, shown = answer_kind(task.kind), asked(example, sorted(labels))
     if example.options:
-        kind_of, own = answer_kind(task.kind), asked(example, ())
         texts_of = [[span["text"] for span in spans] for spans in alternatives]
-        alternatives = [[{"text": t} for t in kind_of.meant(texts, own)] for texts in texts_of]
+        alternatives = [[{"text": t} for t in kind.meant(texts, shown)] for texts in texts_of]
     if not alternatives:
         _refuse(example, "give at least one alternative; an empty one means no answer")
     known = {span["text"] for spans in before for span in spans}
-    labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
-    kind, shown = answer_kind(task.kind), asked(example, sorted(labels))
     for spans in alternatives:
         texts = [span["text"] for span in spans]
         if "" in texts or len(set(texts)) < len(texts):

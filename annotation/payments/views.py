@@ -58,7 +58,6 @@ class CorrectionForm(forms.Form):
 
 
 FOLDER = "annotation/payments"
-FILTERS = (("all", "everybody"), ("waiting", "to be approved"), ("open", "to be sent"))
 PER_PAGE = 200
 CSV = "text/csv; charset=utf-8"
 CSRF = "csrfmiddlewaretoken"
@@ -67,10 +66,10 @@ _send = study_page(*SEND, right=Right.PAY, permission=CHANGE)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
 PROLIFIC = "prolific"
-SHOWN: dict[str, Callable[[Due], bool]] = {
-    "waiting": ledger.waits,
-    "open": lambda due: due.is_approved and due.open > 0,
-    "all": lambda due: True,
+FILTERS: dict[str, tuple[str, Callable[[Due], bool]]] = {
+    "all": ("everybody", lambda due: True),
+    "waiting": ("to be approved", ledger.waits),
+    "open": ("to be sent", lambda due: due.is_approved and due.open > 0),
 }
 
 
@@ -83,15 +82,18 @@ def _payments_page(
     request: ResearcherRequest, study: Study, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     all_dues = dues(study)
-    shown = request.GET.get("show", "all")
-    chosen = [due for due in all_dues if SHOWN.get(shown, SHOWN["all"])(due)]
+    shown = request.GET.get("show")
+    shown = shown if shown in FILTERS else "all"
+    chosen = list(filter(FILTERS[shown][1], all_dues))
     context = {
         **study_frame(request.user, study, tab="payments"),
-        "page": Paginator(chosen, PER_PAGE).get_page(request.GET.get("page")),
-        "shown": shown if shown in SHOWN else "all",
-        "filters": [(name, label, sum(map(SHOWN[name], all_dues))) for name, label in FILTERS],
+        "page": Paginator(chosen, PER_PAGE).get_page(
+            request.GET.get("page")
+        ),
+        "shown": shown,
+        "filters": [(name, label, sum(map(of, all_dues))) for name, (label, of) in FILTERS.items()],
         "totals": totals(all_dues),
-        "waiting": [due.person.pk for due in all_dues if SHOWN["waiting"](due)],
+        "waiting": [due.person.pk for due in all_dues if ledger.waits(due)],
         "rewards": RewardsForm(initial=rewards(study)),
         **_of_platform(study),
         "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],

@@ -1,7 +1,6 @@
 """The demonstration: a benchmark of original sentences, a running study on it, and
 simulated annotators who have filled its table. Its places are open for people."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from django.contrib.auth.models import User
 from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import ALONE
-from annotation.models import Assignment, Benchmark, Channel, Study
+from annotation.models import Benchmark, Channel, Study
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.codes import add_missing_codes
@@ -41,9 +40,7 @@ def demonstration() -> Study | None:
     return Study.objects.filter(slug=SLUG).first()
 
 
-def load_demonstration(
-    *, at: datetime, progress: Callable[[Assignment], None] | None = None, owner: User | None = None
-) -> Study:
+def load_demonstration(*, at: datetime, owner: User | None = None) -> Study:
     """Import, set up, start and fill the demonstration study. Continues where it was interrupted,
     and changes nothing once it is complete. What is made is the owner's."""
     import_benchmark(BENCHMARK, name=NAME, owner=owner)
@@ -51,7 +48,7 @@ def load_demonstration(
     if not study.is_frozen:
         start_study(study, at=at - LEAD)
     if study.is_open:
-        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, progress=progress, pace=ALONE)
+        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, pace=ALONE)
     return study
 
 

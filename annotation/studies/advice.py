@@ -35,19 +35,17 @@ def farthest_below(people: int) -> float:
     return (people - 1) / sqrt(people)
 
 
-def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> list[str]:
+def rule_advice(study: Study) -> Iterator[str]:
     """Warns of a drop in SDs from a small group, or one that nobody can reach."""
-    if max_drop is None or drop_unit != DropUnit.SDS:
-        return []
-    people = group_size + 1
-    reach = farthest_below(people)
-    if group_size >= SMALL_GROUP and max_drop < reach:
-        return []
-    return [
-        f"A drop of {max_drop:g} SD from a group of {group_size} others: among {people} people "
-        f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so few is "
-        "mostly chance. Ask for a larger group, or state the drop in points."
-    ]
+    drop, others = study.max_drop, study.drop_group_size
+    reach = farthest_below(others + 1)
+    is_safe = drop is None or (others >= SMALL_GROUP and drop < reach)
+    if study.drop_unit == DropUnit.SDS and not is_safe:
+        yield (
+            f"A drop of {drop:g} SD from a group of {others} others: among {others + 1} people "
+            f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so few "
+            "is mostly chance. Ask for a larger group, or state the drop in points."
+        )
 
 
 def names_label(description: str, label: str) -> bool:
@@ -56,9 +54,7 @@ def names_label(description: str, label: str) -> bool:
 
 
 def study_advice(study: Study) -> list[str]:
-    advice = rule_advice(
-        max_drop=study.max_drop, drop_unit=study.drop_unit, group_size=study.drop_group_size
-    )
+    advice = list(rule_advice(study))
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
             f"A place is kept for {study.lease_minutes} minutes, but {study.item_cap_s} seconds "

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from annotation.models import Study
 from annotation.studies.advice import (
     design_advice,
     farthest_below,
@@ -17,7 +18,7 @@ from tests import make
 
 
 def test_warns_of_a_drop_in_sds_that_three_people_cannot_reach() -> None:
-    (sentence,) = rule_advice(max_drop=1.5, drop_unit="sds", group_size=2)
+    (sentence,) = rule_advice(Study(max_drop=1.5, drop_unit="sds", drop_group_size=2))
     assert "among 3 people nobody can lie more than 1.155 SD below the mean" in sentence
 
 
@@ -45,7 +46,8 @@ def test_knows_how_far_below_the_mean_one_person_can_lie(people: int) -> None:
 def test_warns_where_the_group_is_small_or_the_drop_out_of_reach(
     drop: float | None, unit: str, size: int, warned: bool
 ) -> None:
-    assert bool(rule_advice(max_drop=drop, drop_unit=unit, group_size=size)) == warned
+    study = Study(max_drop=drop, drop_unit=unit, drop_group_size=size)
+    assert bool(list(rule_advice(study))) == warned
 
 
 @pytest.mark.django_db
