@@ -313,7 +313,7 @@ def gold_of(assignment: Assignment) -> list[str]:
 def right_answer(assignment: Assignment) -> Form:
     shown = current_example(assignment)
     task = batch_content(assignment.batch_id).task_of(shown)
-    return answer_kind(task.kind).right_form(shown, gold_of(assignment), task)
+    return answer_kind(task.kind).right_form(shown, gold_of(assignment))
 
 
 def wrong_answer(assignment: Assignment) -> Form:
@@ -325,7 +325,7 @@ def wrong_answer(assignment: Assignment) -> Form:
     if task.kind == Kind.NUMBER:
         others = ["-7"]
     wrong = others[:1] or ([] if gold_of(assignment) else shown.context[0].split()[:1])
-    return kind.right_form(shown, wrong, task)
+    return kind.right_form(shown, wrong)
 
 
 def selection(*spans: Sequence[int]) -> Form:

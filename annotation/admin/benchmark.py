@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -78,9 +78,14 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
     def get_urls(self) -> list[URLPattern]:
         pages = {"import": self.import_page, "columns": self.columns_page}
+        may_import = permission_required("annotation.add_benchmark", raise_exception=True)
         return [
             *(
-                path(f"{name}/", self.admin_site.admin_view(page), name=f"{PREFIX}_{name}")
+                path(
+                    f"{name}/",
+                    self.admin_site.admin_view(may_import(page)),
+                    name=f"{PREFIX}_{name}",
+                )
                 for name, page in pages.items()
             ),
             *super().get_urls(),
@@ -88,8 +93,6 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
         """A file in, a job out; of a table after a look at its columns."""
-        if not request.user.has_perm("annotation.add_benchmark"):
-            raise PermissionDenied
         initial = {"name": request.GET.get("name", "")}
         form = ImportForm(
             request.POST or None, request.FILES or None, initial=initial, user=request.user
@@ -106,8 +109,6 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         return self.show_page(request, IMPORT, title=title, form=form)
 
     def columns_page(self, request: ResearcherRequest) -> HttpResponse:
-        if not request.user.has_perm("annotation.add_benchmark"):
-            raise PermissionDenied
         pk, arguments = request.session.get(UPLOADED, (0, {}))
         upload = models.Upload.objects.filter(pk=pk).first()
         if upload is None:
@@ -124,12 +125,8 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
             columns = {**arguments, "columns": form.columns}
             return to_row(_enqueue(columns, upload, request.user))
         cells = [[row.get(name, "") for name in names] for row in rows]
-        about: dict[str, Any] = {
-            "title": f"Columns of {upload.name}",
-            "names": names,
-            "rows": cells,
-        }
-        return self.show_page(request, IMPORT, form=form, **about)
+        title = f"Columns of {upload.name}"
+        return self.show_page(request, IMPORT, title=title, form=form, names=names, rows=cells)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Benchmark]:
         counts = {

@@ -59,9 +59,7 @@ class OneOption(kinds.AnswerKind):
     def cut_in_words(self, separator: str) -> str:
         return "the option that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
-    ) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
         options = self.options(example)
         return {"option": str(options.index(gold[0]) if gold[0] in options else 0)}
 

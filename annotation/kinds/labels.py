@@ -30,10 +30,6 @@ class Labels(Choice):
     # Every label at once is an answer here.
     floors = (*Choice.floors[:2], replace(Choice.floors[2], is_allowed=True))
 
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        """Pieces of a text are lists, too: the task's file names this kind."""
-        return False
-
     def problem_of_row(self, row: kinds.FileRow) -> str:
         known = {str(number) for number in range(len(row.options))}
         is_known = not known or {text for texts in row.gold_texts for text in texts} <= known
@@ -97,9 +93,7 @@ class Labels(Choice):
     def cut_in_words(self, separator: str) -> str:
         return "all options that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
-    ) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
         return self._form(gold, example)
 
     def wrong_form(

@@ -1,6 +1,6 @@
 """Number: one number, typed; compared as a number, within the tolerance that its task names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from random import Random
 
 from django.utils.translation import gettext as _
@@ -33,11 +33,6 @@ class Number(kinds.AnswerKind):
     )
     normalisations = ("number",)
     takes_tolerance = True
-
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        """A year or a count may be a label or a piece of the text: the task file names this
-        kind, or the mark before the gold does."""
-        return False
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
         for texts in row.gold_texts:
@@ -83,9 +78,7 @@ class Number(kinds.AnswerKind):
     def cut_in_words(self, separator: str) -> str:
         return "the number that it gives as the answer; else the whole text, which is wrong"
 
-    def right_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
-    ) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
         return {"number": gold[0]}
 
     def wrong_form(

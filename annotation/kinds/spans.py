@@ -106,10 +106,8 @@ class Spans(kinds.AnswerKind):
         cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
-    def right_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
-    ) -> kinds.Form:
-        return _form(_first_occurrences(example, gold), content)
+    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
+        return _form(_first_occurrences(example, gold))
 
     def wrong_form(
         self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
@@ -117,7 +115,9 @@ class Spans(kinds.AnswerKind):
         slips = [_with_an_extra_word]
         if gold:
             slips.append(_with_a_piece_missed)
-        return _form(chance.choice(slips)(example, list(gold), chance), content)
+        positions = chance.choice(slips)(example, list(gold), chance)
+        # As many pieces as the task allows: if there are too many, the last ones.
+        return _form(positions if content.max_spans is None else positions[-content.max_spans :])
 
 
 # Each [segment, start, end], as a form holds them.
@@ -248,10 +248,8 @@ def _with_an_extra_word(example: FrozenExample, gold: list[str], chance: Random)
     return positions
 
 
-def _form(positions: Positions, content: TaskContent) -> kinds.Form:
-    """As many pieces as the task allows: if there are too many, the last ones."""
-    kept = positions if content.max_spans is None else positions[-content.max_spans :]
-    return {"spans": json.dumps(kept), "none": "" if positions else "1"}
+def _form(positions: Positions) -> kinds.Form:
+    return {"spans": json.dumps(positions), "none": "" if positions else "1"}
 
 
 KIND = Spans()

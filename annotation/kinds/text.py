@@ -5,7 +5,7 @@ oversight more often than an answer. Every task has the box, since one shown onl
 empty would reveal something about the gold.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from random import Random
 
 from django.utils.translation import gettext as _
@@ -47,11 +47,6 @@ class Text(kinds.AnswerKind):
         ),
     )
     normalisations = (NONE_TAKEN, "squad")
-
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        """Nothing in a row tells a typed text from a selected one: the task file names this
-        kind."""
-        return False
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
         if any(len(texts) > 1 for texts in row.gold_texts):
@@ -102,9 +97,7 @@ class Text(kinds.AnswerKind):
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 
-    def right_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent
-    ) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
         return _form(gold[0] if gold else "")
 
     def wrong_form(

@@ -87,9 +87,7 @@ def _payments_page(
     chosen = list(filter(FILTERS[shown][1], all_dues))
     context = {
         **study_frame(request.user, study, tab="payments"),
-        "page": Paginator(chosen, PER_PAGE).get_page(
-            request.GET.get("page")
-        ),
+        "page": Paginator(chosen, PER_PAGE).get_page(request.GET.get("page")),
         "shown": shown,
         "filters": [(name, label, sum(map(of, all_dues))) for name, (label, of) in FILTERS.items()],
         "totals": totals(all_dues),

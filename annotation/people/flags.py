@@ -57,12 +57,13 @@ class Flag:
 def flags_of(
     everybody: Sequence[Person],
     *,
-    floors: Mapping[int, float],
+    floors: Mapping[int, float | None],
     comments: Mapping[int, int],
     below_rule: Collection[int],
 ) -> dict[int, list[Flag]]:
-    """By assignment. `floors` is what no skill earns on a task, in percent; `comments` are how many
-    each has written, and `below_rule` those whom the study's rule would drop now."""
+    """By assignment. `floors` is what no skill earns on a task, in percent, if that is known;
+    `comments` are how many each has written, and `below_rule` those whom the study's rule would
+    drop now."""
     times: dict[int, list[float]] = defaultdict(list)
     shares: dict[int, list[float]] = defaultdict(list)
     for person in everybody:

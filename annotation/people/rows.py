@@ -123,10 +123,9 @@ def _paces(everybody: Iterable[Person], items: Mapping[int, int]) -> dict[tuple[
 
 def _flags(study: models.Study, everybody: Sequence[Person]) -> dict[int, list[Flag]]:
     written = models.Comment.objects.filter(assignment__study=study).order_by()
-    floors = {task.pk: _floor(task) for task in {one.batch.task for one in everybody}}
     return flags_of(
         everybody,
-        floors={pk: floor for pk, floor in floors.items() if floor is not None},
+        floors={task.pk: _floor(task) for task in {one.batch.task for one in everybody}},
         comments=dict(written.values_list("assignment").annotate(Count("pk"))),
         below_rule=flagged_by_rule(study, everybody),
     )

@@ -86,8 +86,6 @@ def found_elsewhere(study: Study, assignments: Collection[int]) -> dict[int, dic
 
 def signs_of(answers: Sequence[Answer], content: BatchContent) -> dict[str, str]:
     """The evidence by sign, of one assignment's answers in their order."""
-    if not answers:
-        return {}
     return dict(_found(answers, content))
 
 

@@ -70,7 +70,8 @@ class SimulatedPerson:
         seconds = chance.uniform(*SECONDS_PER_ANSWER)
         kind = answer_kind(content.kind)
         if knows:
-            return kind.right_form(example, gold, content), seconds
+            most = kind.most_texts(content.max_spans)
+            return kind.right_form(example, gold[:most]), seconds
         return kind.wrong_form(example, gold, content, chance), seconds
 
 

@@ -116,7 +116,7 @@ def test_shows_an_answer_as_it_is_read_back(answer: list[str]) -> None:
 @pytest.mark.parametrize("gold", [[], ["fear"], ["anger", "fear"]])
 def test_simulated_people_are_right_or_wrong_by_one_label(gold: list[str]) -> None:
     shown, task = example("Ha!", labels=TONES), content("labels")
-    right = LABELS.read(LABELS.right_form(shown, gold, task), shown, task)
+    right = LABELS.read(LABELS.right_form(shown, gold), shown, task)
     assert list(right.texts) == gold
     for seed in range(20):
         wrong = LABELS.read(LABELS.wrong_form(shown, gold, task, Random(seed)), shown, task)

@@ -47,7 +47,7 @@ def test_asks_for_an_answer(kind: AnswerKind, shown: FrozenExample, form: dict[s
 def test_simulates_right_and_wrong_answers(kind: AnswerKind, shown: FrozenExample) -> None:
     about = content(kind.name)
     first, second = kind.options(shown)
-    right = kind.right_form(shown, [first], about)
+    right = kind.right_form(shown, [first])
     wrong = kind.wrong_form(shown, [first], about, Random(1))
     assert kind.read(right, shown, about).texts == (first,)
     assert kind.read(wrong, shown, about).texts == (second,)

@@ -116,7 +116,7 @@ def test_takes_a_models_whole_answer() -> None:
 @pytest.mark.parametrize("right", [["the mill"], ["Old"], []])
 def test_simulates_wrong_answers_that_are_wrong_and_of_the_text(right: list[str]) -> None:
     about = content("text", normalisation="squad")
-    assert TEXT.read(TEXT.right_form(SHOWN, right, about), SHOWN, about).texts == tuple(right)
+    assert TEXT.read(TEXT.right_form(SHOWN, right), SHOWN, about).texts == tuple(right)
     for seed in range(40):
         answer = TEXT.read(TEXT.wrong_form(SHOWN, right, about, Random(seed)), SHOWN, about)
         assert answer_score(answer.texts, gold(right), "any", "squad") == 0
