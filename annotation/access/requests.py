@@ -54,15 +54,14 @@ def join_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     """What is handed out, headed by whom it is for: the study's link, or one for each pool."""
     if study.channel.invited_only:
         return []
-    query = parameters(study.channel)
     return [
-        (f"Link for {pool}", _link(request, "join_pool", pool.join_token) + query)
+        (f"Link for {pool}", _link(request, "join_pool", pool.join_token, study.channel))
         for pool in study.pools.all()
-    ] or [("Link to join", _link(request, "join_study", study.join_token) + query)]
+    ] or [("Link to join", _link(request, "join_study", study.join_token, study.channel))]
 
 
 def batch_link(request: HttpRequest, batch: Batch) -> str:
-    return _link(request, "join_batch", batch.join_token) + parameters(batch.study.channel)
+    return _link(request, "join_batch", batch.join_token, batch.study.channel)
 
 
 def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
@@ -73,13 +72,10 @@ def resume_link(request: HttpRequest, assignment: Assignment) -> str:
     return _link(request, "resume", assignment.resume_token)
 
 
-def _link(request: HttpRequest, page: str, token: str) -> str:
-    return request.build_absolute_uri(reverse(f"annotation:{page}", args=[token]))
-
-
-def parameters(channel: Channel) -> str:
-    """What a platform fills in, if it has placeholders; others add the parameters themselves."""
-    return f"?{channel.link_query}" if channel.link_query else ""
+def _link(request: HttpRequest, page: str, token: str, channel: Channel | None = None) -> str:
+    """With what the channel fills in, if it has placeholders; others add parameters themselves."""
+    link = request.build_absolute_uri(reverse(f"annotation:{page}", args=[token]))
+    return f"{link}?{channel.link_query}" if channel and channel.link_query else link
 
 
 def parameter_names(channel: Channel) -> Sequence[str]:

@@ -31,7 +31,6 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     search_fields = ("pseudonym",)
     id_fields = ("external_id",)
     fields = ("pseudonym", "channel", "shown_id", "created_at", "erased_at", "assignment_link")
-    readonly_fields = ("shown_id", "assignment_link")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Annotator]:
         """With what the user may know of each: the id, and the assignments in their own studies."""
@@ -161,16 +160,6 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         ),
         ("Answers", {"fields": ["judgement_link"]}),
     ]
-    readonly_fields = (
-        "submission_shown",
-        "due",
-        "training",
-        "decision",
-        "excluded_as",
-        "paid_minutes",
-        "reveal_minutes",
-        "judgement_link",
-    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Assignment]:
         mine = {

@@ -79,17 +79,11 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
     def get_urls(self) -> list[URLPattern]:
         pages = {"import": self.import_page, "columns": self.columns_page}
         may_import = permission_required("annotation.add_benchmark", raise_exception=True)
-        return [
-            *(
-                path(
-                    f"{name}/",
-                    self.admin_site.admin_view(may_import(page)),
-                    name=f"{PREFIX}_{name}",
-                )
-                for name, page in pages.items()
-            ),
-            *super().get_urls(),
+        own = [
+            path(f"{name}/", self.admin_site.admin_view(may_import(page)), name=f"{PREFIX}_{name}")
+            for name, page in pages.items()
         ]
+        return [*own, *super().get_urls()]
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
         """A file in, a job out; of a table after a look at its columns."""

@@ -129,7 +129,6 @@ class StudyAdmin(MembersAdmin[Study]):
     inlines = [PoolInline, OutcomeRuleInline]
     change_form_template = "admin/annotation/study_form.html"
     list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")
-    list_display_links = ("title",)
     list_filter = (
         "state",
         ("archived_at", admin.EmptyFieldListFilter),
@@ -140,7 +139,6 @@ class StudyAdmin(MembersAdmin[Study]):
     search_fields = ("title", "slug")
     prepopulated_fields = {"slug": ["title"]}
     actions = None
-    save_on_top = False
     fieldsets = [
         ("What", {"fields": ["title", "slug", "benchmark", "unanswerable_reason"]}),
         (

@@ -70,16 +70,7 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise BadInput(f"There is no preset “{name}”; there are {', '.join(PRESETS)}.")
-    return PRESETS[name]
-
-
 def changed(rules: EpisodeRules, changes: dict[str, Any]) -> EpisodeRules:
-    fields = asdict(rules)
-    if unknown := [name for name in changes if name not in fields]:
-        raise BadInput(f"“{unknown[0]}” is no parameter of episodes; leave it out.")
     with _refusing():
         return replace(rules, **changes)
 

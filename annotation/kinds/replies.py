@@ -305,16 +305,15 @@ def _first_list(text: str) -> list[str] | None:
     try:
         listed, _ = json.JSONDecoder().raw_decode(text, start.end())
     except (ValueError, RecursionError):
-        listed = _python_list(text[start.end() :])
+        listed = as_python(text[start.end() : text.find("]", start.end()) + 1])
     is_list = isinstance(listed, list) and all(isinstance(piece, str) for piece in listed)
     return listed if is_list else None
 
 
-def _python_list(text: str) -> object:
-    """A list as Python writes it, in single quotes."""
-    end = text.find("]")
+def as_python(text: str) -> object:
+    """What Python writes so, such as a list in single quotes; nothing is evaluated."""
     try:
-        return ast.literal_eval(text[: end + 1])
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 

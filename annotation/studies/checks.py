@@ -31,7 +31,7 @@ def _sharing(sets: QuerySet[ItemSet]) -> QuerySet[ItemSet]:
     return ItemSet.objects.filter(items__example__content_hash__in=contents)
 
 
-def problems_of_checks(study: Study, batches: Sequence[Batch]) -> Iterator[str]:
+def problems_of_checks(batches: Sequence[Batch]) -> Iterator[str]:
     """What keeps the study from starting."""
     checked = [batch for batch in batches if batch.check_set_id]
     if any(batch.least_check_score is None for batch in checked):

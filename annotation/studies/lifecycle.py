@@ -73,7 +73,7 @@ def missing_to_rehearse(study: Study) -> list[str]:
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(f"The task {task.slug} has no description: write one on its page.")
-    missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
+    missing.extend(dict.fromkeys(problems_of_checks(batches)))
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))

@@ -2,7 +2,6 @@
 and the rows that lm-eval, HELM and Inspect log. Their columns are found by their usual names, or
 named in the task's file, and come out as rows in the fields of CLUES."""
 
-import ast
 import csv
 import re
 import string
@@ -20,6 +19,7 @@ from annotation.benchmarks.formats.content import (
     read_json,
     read_records,
 )
+from annotation.kinds.replies import as_python
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
@@ -200,12 +200,8 @@ def _set_of(record: Record, answer: Any) -> list[Any]:
 
 
 def python_list(record: Record, text: str, what: str = "the options") -> list[Any]:
-    """A list as Python writes it, which JSON's is too if it holds texts and numbers alone. Nothing
-    is evaluated."""
-    try:
-        read = ast.literal_eval(text.strip()) if len(text) <= LONGEST_LIST else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        read = None
+    """A list as Python writes it, which JSON's is too if it holds texts and numbers alone."""
+    read = as_python(text.strip()) if len(text) <= LONGEST_LIST else None
     if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
         record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
     return read

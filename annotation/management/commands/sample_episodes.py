@@ -63,7 +63,7 @@ class Command(ImportingCommand):
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
         source = _source_task(options["from_task"])
         data = _data(source, options)
-        chosen = sampling.preset(options["preset"])
+        chosen = sampling.PRESETS[options["preset"]]
         found = len(set(data.labels.values()))
         if chosen.classes not in (None, found):
             raise BadInput(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
+from annotation.benchmarks.sampling import PRESETS, changed, labelled_task
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
 from annotation.studies.drafting import possible_batches
@@ -158,18 +158,16 @@ def test_has_a_preset_for_every_test_configuration_of_flex() -> None:
     class_transfer = {"newsgroup", "reuters", "huffpost", "fewrel", "amazon"}
     names = class_transfer | {"mr", "cr", "snli", "scitail", "subj", "trec", "conll"}
     assert all(f"flex-{name}" in PRESETS for name in names)
-    newsgroup: Any = preset("flex-newsgroup").rules
+    newsgroup: Any = PRESETS["flex-newsgroup"].rules
     assert newsgroup.classes_transfer
-    assert preset("flex-snli").rules == FLEX_DOMAIN_AND_TASK
-    assert preset("flex-trec").classes == 6
-    bao: Any = preset("bao-5").rules
+    assert PRESETS["flex-snli"].rules == FLEX_DOMAIN_AND_TASK
+    assert PRESETS["flex-trec"].classes == 6
+    bao: Any = PRESETS["bao-5"].rules
     assert bao.least_classes == bao.most_classes == 5
 
 
 def test_sets_every_parameter_of_a_preset() -> None:
-    rules: Any = changed(preset("flex-class").rules, {"most_classes": 7, "kept": 0.25})
+    rules: Any = changed(PRESETS["flex-class"].rules, {"most_classes": 7, "kept": 0.25})
     assert (rules.most_classes, rules.kept, rules.least_classes) == (7, 0.25, 5)
-    with pytest.raises(BadInput, match="“splits” is no parameter of episodes"):
-        changed(preset("flex-class").rules, {"splits": 3})
     with pytest.raises(BadInput, match="between 1 and most_shots"):
-        changed(preset("flex-class").rules, {"least_shots": 9})
+        changed(PRESETS["flex-class"].rules, {"least_shots": 9})
