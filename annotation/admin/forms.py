@@ -209,7 +209,6 @@ class CopyForm(forms.Form):
 
 class InviteForm(forms.Form):
     people = forms.CharField(
-        label="People",
         required=False,
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text="One person per line: an id or an e-mail address.",
@@ -239,12 +238,10 @@ class InviteForm(forms.Form):
 
 class ImportForm(forms.Form):
     name = forms.SlugField(
-        label="Name",
         max_length=80,
         help_text="Such as clues. If there is one, its tasks are updated and new ones added.",
     )
     file = forms.FileField(
-        label="File",
         help_text="A table of questions (CSV, TSV, JSON, JSON lines, Parquet); or a zip of tables, "
         "one task a file, or in CLUES layout: a folder for every task, with <stem>_test.jsonl and "
         "<stem>_train_<shots>_<split>.jsonl.",

@@ -328,7 +328,6 @@ class MemberForm(forms.Form):
         help_text="Of a new member, or of one whose role changes.",
     )
     role = forms.ChoiceField(
-        label="Role",
         choices=[*MemberRole.choices, (NO_ROLE, "none: no longer a member")],
         initial=MemberRole.VIEWER,
     )

@@ -26,7 +26,7 @@ from annotation.benchmarks.correcting import CONTENT
 from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, slug_of
-from annotation.benchmarks.formats.reading import read_benchmark
+from annotation.benchmarks.formats.reading import Progress, read_benchmark
 from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, exposure_key_for, new_task
 from annotation.jobs import queue
 from annotation.jobs.queue import ROWS_AT_ONCE, write
@@ -35,8 +35,6 @@ from annotation.models import Batch, Benchmark, Job, Study, Task, Upload
 from annotation.models.errors import BadInput
 
 TELLS_EVERY_S = 2
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,6 @@ class ImportReport:
     def summary(self) -> str:
         tasks = f"{len(self.tasks)} task{'s' * (len(self.tasks) != 1)}"
         return f"{self.benchmark}: {tasks} read, {'stored' if self.is_changed else 'no change'}."
-
-    def as_json(self) -> dict[str, object]:
-        return {**asdict(self), "summary": self.summary}
 
 
 def import_benchmark(
@@ -110,7 +105,7 @@ def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Resul
         file_name=job.upload.name,
         progress=progress,
     )
-    return report.as_json()
+    return {**asdict(report), "summary": report.summary}
 
 
 def check_names(*names: str) -> None:

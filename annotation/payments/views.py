@@ -49,7 +49,6 @@ class CorrectionForm(forms.Form):
         label="Change of what is due", help_text="Such as 1.50, or -1.50 to take away.", **_AMOUNT
     )
     reason = forms.CharField(
-        label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
         error_messages={"required": "A correction needs a reason: give one."},
     )
@@ -60,12 +59,10 @@ class CorrectionForm(forms.Form):
 FOLDER = "annotation/payments"
 PER_PAGE = 200
 CSV = "text/csv; charset=utf-8"
-CSRF = "csrfmiddlewaretoken"
 _read = study_page(*READ, right=Right.PAY)
 _send = study_page(*SEND, right=Right.PAY, permission=CHANGE)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
-PROLIFIC = "prolific"
 FILTERS: dict[str, tuple[str, Callable[[Due], bool]]] = {
     "all": ("everybody", lambda due: True),
     "waiting": ("to be approved", ledger.waits),
@@ -96,7 +93,7 @@ def _payments_page(
         **_of_platform(study),
         "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],
         "low_hourly": study.hourly_rate * LOW,
-        "by_prolific": study.channel.slug == PROLIFIC,
+        "by_prolific": study.channel.slug == "prolific",
         **more,
     }
     return render(request, f"{FOLDER}/payments.html", context, status=status)
@@ -222,7 +219,7 @@ def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> H
 def _type_again(request: ResearcherRequest, study: Study, refusal: NotTyped) -> HttpResponse:
     """The same form once more, with a field for its amount."""
     given = [(name, value) for name, values in request.POST.lists() for value in values]
-    again = [(name, value) for name, value in given if name not in ("typed", CSRF)]
+    again = [(name, value) for name, value in given if name not in ("typed", "csrfmiddlewaretoken")]
     return _payments_page(request, study, status=422, refused=str(refusal), again=again)
 
 

@@ -144,8 +144,7 @@ def _floor(task: models.Task) -> float | None:
 # Filtering and sorting
 
 # Of one sort, whatever can be ordered.
-Key = Callable[[Row], Any]
-SORTS: dict[str, Key] = {
+SORTS: dict[str, Callable[[Row], Any]] = {
     "joined": lambda row: -row.person.pk,
     "seen": lambda row: -row.person.seen_at.timestamp(),
     "progress": lambda row: -(row.done / row.items if row.items else 0),

@@ -42,12 +42,10 @@ from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
 from annotation.work.wording import amount_text
 
-VIEW = "annotation.view_assignment"
 WATCH = "annotation/people/watch.html"
 PEOPLE = "annotation/people/people.html"
-PERSON = "annotation/people/person.html"
 PER_PAGE = 100
-_read = study_page(*READ, right=Right.PEOPLE, permission=VIEW)
+_read = study_page(*READ, right=Right.PEOPLE, permission="annotation.view_assignment")
 
 
 @study_page(*READ, right=Right.TABLES)
@@ -129,7 +127,7 @@ def _person_page(
         due = due_of(assignment)
         form = CorrectionForm(initial={"lines": due.approvals[1] if due else 0})
         context |= {"due": due, "correction_form": form}
-    return render(request, PERSON, {**context, **more}, status=status)
+    return render(request, "annotation/people/person.html", {**context, **more}, status=status)
 
 
 def _message(study: Study, row: Row) -> str:

@@ -82,7 +82,6 @@ class ConnectionForm(forms.Form):
         return given
 
 
-PAGE = "annotation/prolific/prolific.html"
 EVENT = "submission.status.change"
 # What is signed earlier than this says nothing: asking every five minutes has long said it.
 OLDEST = timedelta(hours=1)
@@ -116,7 +115,7 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
         "other_reward": other_reward(study, connection),
         "to_approve": len(statuses.approvable(study)),
     }
-    return render(request, PAGE, context, status=status)
+    return render(request, "annotation/prolific/prolific.html", context, status=status)
 
 
 Act = Callable[[ResearcherRequest, ProlificStudy], str]

@@ -26,7 +26,6 @@ from scoring.tables.table import OPEN, Column, columns_in, values_of
 
 # So many rows are read from the database at once.
 PIECE = 500
-Reads = Callable[[Study, Chosen], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Export:
     name: str
     label: str
     about: str
-    reads: Reads
+    reads: Callable[[Study, Chosen], Iterable[Any]]
     columns: tuple[Column, ...]
     right: Right = Right.PEOPLE
     permission: str = "annotation.view_assignment"

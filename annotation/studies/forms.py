@@ -22,7 +22,6 @@ SEPARATOR = "---"
 
 class GoldForm(forms.Form):
     gold = forms.CharField(
-        label="Gold",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6}),
@@ -30,7 +29,6 @@ class GoldForm(forms.Form):
         "alternatives. Leave empty if the right answer is no answer.",
     )
     reason = forms.CharField(
-        label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with the new version, and exported with its figures.",
     )
@@ -72,7 +70,6 @@ USUAL_PEOPLE = 5
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
-        label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with the mark, and shown beside it. Do not name anybody.",
         error_messages={"required": "An exclusion needs a reason: give one."},
@@ -101,7 +98,6 @@ class BuilderForm(forms.Form):
 
     cells = forms.MultipleChoiceField(label="Tasks and shots", required=False)
     splits = forms.MultipleChoiceField(
-        label="Splits",
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text="Each split is another draw of the examples, with people of its own. Sets that "

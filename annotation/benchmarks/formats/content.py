@@ -30,10 +30,6 @@ class ReadImage:
     # For those who cannot see it.
     text: str
 
-    def as_plain(self) -> dict[str, Any]:
-        names = ("checksum", "text", "width", "height")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True)
 class ReadExample:
@@ -74,7 +70,8 @@ class ReadExample:
 
     @property
     def images(self) -> list[dict[str, Any]]:
-        return [image.as_plain() for image in self.image_files]
+        names = ("checksum", "text", "width", "height")
+        return [{name: getattr(one, name) for name in names} for one in self.image_files]
 
     @cached_property
     def identity(self) -> str:

@@ -4,11 +4,10 @@ files of the same form that come with the project."""
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from annotation.benchmarks.formats import own_options, samples
 from annotation.benchmarks.formats.content import read_json
-from annotation.benchmarks.formats.tables import USUAL
+from annotation.benchmarks.formats.tables import USUAL, Fields
 from annotation.models import Kind, Normalisation, ReferencePolicy
 from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
@@ -17,7 +16,6 @@ from annotation.models.texts import is_text
 TASK_FILE = "task.json"
 SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
 
-Fields = dict[str, Any]
 # A tolerance: absolute, or of the gold.
 SHARE = re.compile(r"(?=.{1,20}$)(?:\d+|\d*\.\d+)%?")
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from threading import Event
@@ -419,8 +420,9 @@ def test_tells_its_progress_before_it_writes(folder: Path) -> None:
 
 
 def test_reports_in_json(folder: Path) -> None:
-    report = json.loads(json.dumps(import_benchmark(folder, name="mine").as_json()))
-    assert report["summary"] == "mine: 1 task read, stored."
+    imported = import_benchmark(folder, name="mine")
+    report = json.loads(json.dumps(asdict(imported)))
+    assert imported.summary == "mine: 1 task read, stored."
     assert report["tasks"][0]["slug"] == "reviews"
 
 
