@@ -42,12 +42,8 @@ _Row = TypeVar("_Row", bound=Model)
 
 def shown(title: str, read: Callable[[Any], Any], **how: Any) -> Callable[..., Any]:
     """A column of a list, or a field of a page, that is read from the row."""
-
-    def display(model_admin: Any, row: Any) -> Any:
-        return read(row)
-
     decorate: Callable[..., Callable[..., Any]] = admin.display(description=title, **how)
-    return decorate(display)
+    return decorate(lambda model_admin, row: read(row))
 
 
 def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> Callable[..., Any]:

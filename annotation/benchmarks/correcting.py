@@ -150,7 +150,6 @@ CONTENT: tuple[tuple[type[models.Model], str], ...] = (
     (Task, "benchmark"),
     (Benchmark, "pk"),
 )
-OWN = tuple(model for model, _path in CONTENT)
 
 
 def uses_of(benchmark: Benchmark) -> list[str]:
@@ -186,7 +185,7 @@ def _holders(benchmark: Benchmark) -> Iterator[str]:
             if not isinstance(relation, models.ManyToOneRel) or relation.on_delete is not PROTECT:
                 continue
             holder = relation.related_model
-            if holder in OWN:
+            if holder in dict(CONTENT):
                 continue
             refers = {f"{relation.field.name}__in": own.values("pk")}
             if holder._default_manager.filter(**refers).exists():

@@ -188,6 +188,14 @@ EMPTY = Floor(
 )
 
 
+def best_constant(rule: str, in_words: str) -> Floor:
+    return Floor(
+        rule,
+        in_words,
+        lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
+    )
+
+
 def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dict[int, Gold]:
     golds = (
         Gold.objects.filter(

@@ -10,7 +10,6 @@ from annotation import kinds
 from annotation.kinds.replies import read_number_of
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
-from scoring.core import s1 as core
 from scoring.core.normalisation import LONGEST_NUMBER, number, read_number
 
 
@@ -23,14 +22,7 @@ class Number(kinds.AnswerKind):
     nothing = gettext_lazy("no answer")
     task = gettext_lazy("You read short texts and answer each with a number.")
     in_words = "a number is typed"
-    floors = (
-        kinds.EMPTY,
-        kinds.Floor(
-            "best_number",
-            "the best single number everywhere",
-            lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
-        ),
-    )
+    floors = (kinds.EMPTY, kinds.best_constant("best_number", "the best single number everywhere"))
     normalisations = ("number",)
     takes_tolerance = True
 

@@ -16,7 +16,6 @@ from annotation.kinds.replies import is_nothing, is_too_long, own_part, said, wi
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from annotation.models.texts import is_text
-from scoring.core import s1 as core
 from scoring.core.normalisation import NONE as NONE_TAKEN
 from scoring.core.normalisation import normalised
 from scoring.core.spans import tokens_of
@@ -38,14 +37,7 @@ class Text(kinds.AnswerKind):
     none_button = gettext_lazy("No answer")
     task = gettext_lazy("You read short texts and type a short answer about each.")
     in_words = "a short text is typed, or none"
-    floors = (
-        kinds.EMPTY,
-        kinds.Floor(
-            "best_text",
-            "the best single text everywhere",
-            lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
-        ),
-    )
+    floors = (kinds.EMPTY, kinds.best_constant("best_text", "the best single text everywhere"))
     normalisations = (NONE_TAKEN, "squad")
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
