@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
-from annotation.access.rights import Right, Thing, give_role, may, role_in
-from annotation.models import Benchmark, ChangeAction, MemberLink, MemberRole, Study, new_token
+from annotation.access.rights import RIGHTS, Right, Thing, give_role, may, role_in
+from annotation.models import Benchmark, ChangeAction, MemberLink, Study, new_token
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 
@@ -16,8 +16,6 @@ NOWHERE = (
     "This link lets nobody in: it was used, taken back or is more than "
     f"{LASTS.days} days old, or a part of it is missing. Ask whoever sent it for a new one."
 )
-# From the least to the most.
-ROLES = (MemberRole.VIEWER, MemberRole.EDITOR, MemberRole.OWNER)
 
 
 @transaction.atomic
@@ -59,7 +57,7 @@ def use_link(token: str, user: User, *, at: datetime) -> Thing:
     """Make somebody a member, and the link used up. Raises Refusal; a role is never made less."""
     link = find_link(token, at=at)
     present = role_in(user, link.thing)
-    if present and ROLES.index(MemberRole(present)) >= ROLES.index(MemberRole(link.role)):
+    if present and RIGHTS[present] >= RIGHTS[link.role]:
         raise Refusal(f"You are its {present} already: the link is left for somebody else.")
     # Of several who come at once the one whose deletion counts is let in.
     if not MemberLink.objects.filter(pk=link.pk).delete()[0]:

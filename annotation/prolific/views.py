@@ -91,19 +91,16 @@ OLDEST = timedelta(hours=1)
 def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
     connection = getattr(study, "prolific", None) or ProlificStudy(study=study)
     form = ConnectionForm(request.POST or None, connection=connection)
-    status = 200
-    if request.method == "POST":
-        if form.is_valid():
-            stored = connecting.connection_of(study)
-            connecting.configure(stored, form.settings(), by=request.user)
-            messages.success(request, "Stored.")
-            if stored.token and stored.remote_id:
-                try:
-                    connecting.read_rewards(stored)
-                except Refusal as refusal:
-                    messages.warning(request, str(refusal))
-            return redirect("annotation:prolific", study.slug)
-        status = 422
+    if form.is_valid():
+        stored = connecting.connection_of(study)
+        connecting.configure(stored, form.settings(), by=request.user)
+        messages.success(request, "Stored.")
+        if stored.token and stored.remote_id:
+            try:
+                connecting.read_rewards(stored)
+            except Refusal as refusal:
+                messages.warning(request, str(refusal))
+        return redirect("annotation:prolific", study.slug)
     context = {
         **study_frame(request.user, study, tab="payments"),
         "connection": connection,
@@ -115,6 +112,7 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
         "other_reward": other_reward(study, connection),
         "to_approve": len(statuses.approvable(study)),
     }
+    status = 422 if form.errors else 200
     return render(request, "annotation/prolific/prolific.html", context, status=status)
 
 

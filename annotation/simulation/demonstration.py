@@ -54,7 +54,7 @@ def load_demonstration(*, at: datetime, owner: User | None = None) -> Study:
 
 def _set_up(owner: User | None) -> Study:
     benchmark = Benchmark.objects.get(name=NAME)
-    study = Study(
+    study = Study.objects.create(
         slug=SLUG,
         title=TITLE,
         benchmark=benchmark,
@@ -63,7 +63,6 @@ def _set_up(owner: User | None) -> Study:
         min_training_score=80,
         seed=SEED,
     )
-    study.save()
     make_owner(study, owner)
     add_missing_codes(study)
     # Five people a cell, on each split another, so that systems count with the runs of all splits.

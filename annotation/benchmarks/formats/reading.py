@@ -12,8 +12,8 @@ from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import TableReader, as_utf8
-from annotation.benchmarks.formats.task_files import Fields, read_task_file, shipped_description
+from annotation.benchmarks.formats.tables import Fields, TableReader, as_utf8
+from annotation.benchmarks.formats.task_files import read_task_file, shipped_description
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
 from annotation.models.benchmark import Markup
