@@ -293,8 +293,6 @@ class ImportForm(forms.Form):
 
 
 class ColumnsForm(forms.Form):
-    """Which columns of a table hold what."""
-
     def __init__(self, data: QueryDict | None, *, names: Sequence[str]) -> None:
         found = usual_columns(names)
         super().__init__(data)

@@ -284,8 +284,6 @@ class StudyAdmin(MembersAdmin[Study]):
         messages.success(request, "The settings were saved.")
         return to_row(obj)
 
-    # Deleting: drafts only.
-
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -323,8 +321,6 @@ class StudyAdmin(MembersAdmin[Study]):
     ) -> HttpResponse:
         context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
         return super().render_change_form(request, context, *args, **kwargs)
-
-    # Its pages besides its form: pause, close, copy, invitations.
 
     def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
         act, button, question, done = CHANGES[name]

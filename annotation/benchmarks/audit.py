@@ -327,7 +327,6 @@ def several_ids(material: Material) -> Finding | None:
 
 
 def unreadable_mathematics(material: Material) -> Finding | None:
-    """Formulas that are shown as they were written."""
     if material.task.markup != Markup.MARKDOWN:
         return None
     found = [

@@ -41,8 +41,6 @@ def find_study(slug: str) -> Study:
 
 
 class StudyCommand(RefusingCommand):
-    """A command about one study."""
-
     # Whether it is asked whose work besides that of the people that count.
     chooses = False
 

@@ -141,8 +141,6 @@ def _floor(task: models.Task) -> float | None:
     return max((score for rule, score in scores.items() if rule in allowed), default=None)
 
 
-# Filtering and sorting
-
 # Of one sort, whatever can be ordered.
 SORTS: dict[str, Callable[[Row], Any]] = {
     "joined": lambda row: -row.person.pk,
