@@ -182,14 +182,10 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
 
 
 def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str) -> list[ReadSet]:
-    """Its test set, preceded by the training set unless it is zero-shot."""
-    training, test = (
-        [
-            # Question ids are unique over all episodes, as predictions name nothing else.
-            replace(known[content], role=role, source_id=f"{episode.number}-{content[:16]}")
-            for content in contents
-        ]
+    rows = [
+        # Question ids are unique over all episodes, as predictions name nothing else.
+        replace(known[content], role=role, source_id=f"{episode.number}-{content[:16]}")
         for role, contents in ((Role.TRAINING, episode.training), (Role.TEST, episode.test))
-    )
-    number, labels = episode.number, episode.labels
-    return episode_sets(number=number, labels=labels, training=training, test=test, file=file)
+        for content in contents
+    ]
+    return episode_sets(episode.number, episode.labels, rows, file)

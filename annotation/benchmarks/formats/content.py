@@ -143,13 +143,12 @@ class ReadTask:
 
 
 def episode_sets(
-    *,
-    number: int,
-    labels: Sequence[str],
-    training: Sequence[ReadExample],
-    test: Sequence[ReadExample],
-    file: str,
+    number: int, labels: Sequence[str], rows: Sequence[ReadExample], file: str
 ) -> list[ReadSet]:
+    """Its test set, preceded by the training set unless it is zero-shot."""
+    training, test = (
+        [row for row in rows if row.role == role] for role in (Role.TRAINING, Role.TEST)
+    )
     of_episode = partial(ReadSet, file=file, choices=list(labels), episode=number)
     sets = []
     if training:

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
-from typing import Any
 
 from django.utils.text import slugify
 
@@ -167,10 +166,8 @@ class FlexChallenge:
         """task_id is its number in the whole challenge."""
         roles = ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
         read = [self._example(row, role, rows) for role, of_role in roles for row in of_role]
-        examples, size = list(copies.numbered(read)), len(rows.training)
-        of: dict[str, Any] = {"labels": rows.labels, "file": f"{self.file}: task_id {task_id}"}
-        training, test = examples[:size], examples[size:]
-        return content.episode_sets(number=number, training=training, test=test, **of)
+        examples, file = list(copies.numbered(read)), f"{self.file}: task_id {task_id}"
+        return content.episode_sets(number, rows.labels, examples, file)
 
     def _example(self, row: _Row, role: str, rows: _Rows) -> content.ReadExample:
         # As published, spaces included: the released prompts have them too.
