@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask, episode_sets
+from annotation.benchmarks.formats.flex import TRANSFERS
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport, exposure_key_for
@@ -45,21 +46,16 @@ def _replicated(shots: int, *, classes: int | None = None) -> Preset:
     return Preset(rules)
 
 
+FLEX = {
+    Transfer.CLASS: FLEX_CLASS,
+    **dict.fromkeys((Transfer.DOMAIN, Transfer.TASK), FLEX_DOMAIN_AND_TASK),
+}
+CLASSES = {"mr": 2, "cr": 2, "snli": 3, "scitail": 2, "subj": 2, "trec": 6, "conll": 4}
 PRESETS: dict[str, Preset] = {
-    "flex-class": Preset(FLEX_CLASS, Transfer.CLASS),
-    "flex-domain": Preset(FLEX_DOMAIN_AND_TASK, Transfer.DOMAIN),
-    "flex-task": Preset(FLEX_DOMAIN_AND_TASK, Transfer.TASK),
+    **{f"flex-{transfer}": Preset(rules, transfer) for transfer, rules in FLEX.items()},
     **{
-        f"flex-{name}": Preset(FLEX_CLASS, Transfer.CLASS)
-        for name in ("newsgroup", "reuters", "huffpost", "fewrel", "amazon")
-    },
-    **{
-        f"flex-{name}": Preset(FLEX_DOMAIN_AND_TASK, Transfer.DOMAIN, classes)
-        for name, classes in {"mr": 2, "cr": 2, "snli": 3, "scitail": 2}.items()
-    },
-    **{
-        f"flex-{name}": Preset(FLEX_DOMAIN_AND_TASK, Transfer.TASK, classes)
-        for name, classes in {"subj": 2, "trec": 6, "conll": 4}.items()
+        f"flex-{name}": Preset(FLEX[transfer], transfer, CLASSES.get(name))
+        for name, transfer in TRANSFERS.items()
     },
     "bao-1": _replicated(1, classes=5),
     "bao-5": _replicated(5, classes=5),
