@@ -4,10 +4,12 @@ Several text fields make several segments, such as premise and hypothesis. `id` 
 fields are used if present; all other fields are ignored.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from annotation.benchmarks.formats.content import LONGEST_ID, ReadExample, Record, json_type
+from annotation.benchmarks.formats.reading import note_differing_gold, once_each
 from annotation.benchmarks.formats.tables import read_table
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -61,16 +63,10 @@ def labelled_example(
 
 def distinct(file: str, examples: Iterator[ReadExample]) -> LabelledData:
     """A person answers a content once, so a repeated one is left out; the first label counts."""
-    first: dict[str, ReadExample] = {}
-    notes: dict[str, list[str]] = {}
-    for example in examples:
-        same = first.setdefault(example.content_hash, example)
-        if same is not example:
-            notes.setdefault("repeated_in_set", []).append(f"{example.where}: {example.context[0]}")
-            if same.label != example.label:
-                where = f"{example.where}, against {same.where}"
-                notes.setdefault("gold_differs", []).append(where)
-    return LabelledData(file, tuple(first.values()), notes)
+    rows, notes = list(examples), defaultdict[str, list[str]](list)
+    kept = once_each(rows, notes)
+    note_differing_gold(rows, notes)
+    return LabelledData(file, tuple(kept), notes)
 
 
 def _read_example(record: Record, texts: Sequence[str], label: str, question: str) -> ReadExample:

@@ -85,10 +85,11 @@ def read_task(
     _check_lengths(task, choices)
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
-    _note_differing_gold(rows, reader.notes)
+    note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
-    sets = [_once_each(one, reader.notes) for one in _without_parts(sets, draw, reader.notes)]
+    kept = _without_parts(sets, draw, reader.notes)
+    sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
     if task.is_table:
         reader.notes["columns"], reader.notes["unused_columns"] = tables.found, tables.unused
     reader.notes["canary"] = [reader.canary] if reader.canary else []
@@ -232,7 +233,7 @@ def _settle_sample(
         defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
 
 
-def _note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, list[str]]) -> None:
+def note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, list[str]]) -> None:
     first: dict[str, content.ReadExample] = {}
     for row in rows:
         same = first.setdefault(row.identity, row)
@@ -241,10 +242,12 @@ def _note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, l
             notes["gold_differs"].append(f"{row.where}, against {same.where}")
 
 
-def _once_each(read_set: content.ReadSet, notes: dict[str, list[str]]) -> content.ReadSet:
+def once_each(
+    rows: Iterable[content.ReadExample], notes: dict[str, list[str]]
+) -> list[content.ReadExample]:
     """A person answers an example once, so a set cannot hold it twice."""
     first: dict[str, content.ReadExample] = {}
-    for row in read_set.examples:
+    for row in rows:
         if first.setdefault(row.identity, row) is not row:
             notes["repeated_in_set"].append(f"{row.where}: {row.context[0]}")
-    return replace(read_set, examples=list(first.values()))
+    return list(first.values())
