@@ -1,10 +1,14 @@
 """Every address of the installation: the apps' own pages are at the root."""
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path
+from django.views.decorators.http import require_safe
+from django.views.static import serve
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from config.documentation.views import documentation, picture
+from config.documentation.pages import FOLDER
+from config.documentation.views import documentation
 from config.health import healthz, metrics, readyz
 from config.middleware import nothing_in_the_api
 
@@ -16,7 +20,12 @@ urlpatterns = [
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
     path("docs/", documentation, name="documentation"),
-    path("docs/screens/<path:name>", picture, name="picture"),
+    re_path(
+        r"^docs/screens/(?P<path>[\w/-]+\.png)$",
+        login_not_required(require_safe(serve)),
+        {"document_root": FOLDER / "screens"},
+        name="picture",
+    ),
     path("docs/<path:page>/", documentation, name="documentation_page"),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),

@@ -1,7 +1,7 @@
-"""The pages of docs/, their search and their pictures, for everybody."""
+"""The pages of docs/ and their search, for everybody."""
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -26,14 +26,3 @@ def documentation(request: HttpRequest, page: str = "") -> HttpResponse:
         "found": search(query) if query else [],
     }
     return render(request, "documentation.html", context)
-
-
-@login_not_required
-@require_safe
-def picture(request: HttpRequest, name: str) -> FileResponse:
-    known = {
-        file.relative_to(pages.PICTURES).as_posix(): file for file in pages.PICTURES.rglob("*.png")
-    }
-    if name not in known:
-        raise Http404
-    return FileResponse(known[name].open("rb"))
