@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -42,32 +41,33 @@ from config.health import REQUESTS
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
+
+def middleware(
+    act: Callable[[HttpRequest, Handler], HttpResponseBase],
+) -> Callable[[Handler], Handler]:
+    """As Django makes one of a function that gets each request, and who answers it next."""
+    return lambda get_response: lambda request: act(request, get_response)
+
+
 API = "/api/"
 requests = logging.getLogger("config.requests")
 logger = logging.getLogger(__name__)
 
 
-def watch(get_response: Handler) -> Handler:
+@middleware
+def watch(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """Every request is timed and logged, by the name of its address, which may hold a link."""
-
-    def watched(request: HttpRequest) -> HttpResponseBase:
-        began = time.monotonic()
-        response = get_response(request)
-        took_s = time.monotonic() - began
-        address = request.resolver_match.view_name if request.resolver_match else "(none)"
-        method = request.method if request.method in {"GET", "HEAD", "POST"} else "other"
-        status = response.status_code
-        REQUESTS.labels(address, method, str(status)).observe(took_s)
-        about = {"method": method, "address": address, "status": status}
-        more = {**about, "ms": round(1000 * took_s, 1)}
-        requests.info("%s %s %s", method, address, status, extra=more)
-        return response
-
-    return watched
-
-
-# Who is asking, and whether over TLS, when a proxy of ours is in between: what only it may say.
-PROXY_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
+    began = time.monotonic()
+    response = get_response(request)
+    took_s = time.monotonic() - began
+    address = request.resolver_match.view_name if request.resolver_match else "(none)"
+    method = request.method if request.method in {"GET", "HEAD", "POST"} else "other"
+    status = response.status_code
+    REQUESTS.labels(address, method, str(status)).observe(took_s)
+    about = {"method": method, "address": address, "status": status}
+    more = {**about, "ms": round(1000 * took_s, 1)}
+    requests.info("%s %s %s", method, address, status, extra=more)
+    return response
 
 
 def client_address(request: HttpRequest) -> str:
@@ -76,19 +76,17 @@ def client_address(request: HttpRequest) -> str:
     return forwarded.rpartition(",")[2].strip() or request.META["REMOTE_ADDR"]
 
 
-def name_the_client(get_response: Handler) -> Handler:
+@middleware
+def name_the_client(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """Everything behind this sees the client's address where it would see the proxy's; what
     somebody else says in the proxy's headers is taken away."""
-
-    def with_client(request: HttpRequest) -> HttpResponseBase:
-        if _is_our_proxy(request.META["REMOTE_ADDR"]):
-            request.META["REMOTE_ADDR"] = client_address(request)
-        else:
-            for header in PROXY_HEADERS:
-                request.META.pop(header, None)
-        return get_response(request)
-
-    return with_client
+    if _is_our_proxy(request.META["REMOTE_ADDR"]):
+        request.META["REMOTE_ADDR"] = client_address(request)
+    else:
+        # Who is asking, and whether over TLS: what only a proxy of ours may say.
+        for header in ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"):
+            request.META.pop(header, None)
+    return get_response(request)
 
 
 def _is_our_proxy(address: str) -> bool:
@@ -141,34 +139,26 @@ FLOOD = 10
 REMEMBERED = timedelta(days=90)
 
 
-@cache
-def _sign_in_page() -> str:
-    return reverse("admin:login")
-
-
-def slow_guessing(get_response: Handler) -> Handler:
+@middleware
+def slow_guessing(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """Who guesses passwords or tokens is slowed; django-axes lets one name wait at one address.
     Others at the same address may be in the right: theirs is looked at, until it is a flood."""
-
-    def guarded(request: HttpRequest) -> HttpResponseBase:
-        signs_in = request.method == "POST" and request.path == _sign_in_page()
-        if not (signs_in or request.headers.get("Authorization")):
-            return get_response(request)
-        address = throttles.address_of(request)
-        name = request.POST.get("username", "") if signs_in else ""
-        if seconds := _seconds_to_wait(request, address, name):
-            return _wait(request, seconds, looked_at=False)
-        response = get_response(request)
-        # The form comes again, or a token is not known.
-        if response.status_code not in ((200, 403, 429) if signs_in else (401,)):
-            return response
-        seconds = throttles.seconds_to_wait(PER_ADDRESS, address)
-        throttles.count(PER_ADDRESS, address)
-        if name:
-            throttles.count(PER_NAME, name)
-        return _wait(request, seconds, looked_at=True) if seconds else response
-
-    return guarded
+    signs_in = request.method == "POST" and request.path == reverse("admin:login")
+    if not (signs_in or request.headers.get("Authorization")):
+        return get_response(request)
+    address = throttles.address_of(request)
+    name = request.POST.get("username", "") if signs_in else ""
+    if seconds := _seconds_to_wait(request, address, name):
+        return _wait(request, seconds, looked_at=False)
+    response = get_response(request)
+    # The form comes again, or a token is not known.
+    if response.status_code not in ((200, 403, 429) if signs_in else (401,)):
+        return response
+    seconds = throttles.seconds_to_wait(PER_ADDRESS, address)
+    throttles.count(PER_ADDRESS, address)
+    if name:
+        throttles.count(PER_NAME, name)
+    return _wait(request, seconds, looked_at=True) if seconds else response
 
 
 def _seconds_to_wait(request: HttpRequest, address: str, name: str) -> int:
@@ -196,21 +186,18 @@ def _wait(request: HttpRequest, seconds: int, *, looked_at: bool) -> HttpRespons
     return response
 
 
-def refuse_nul(get_response: Handler) -> Handler:
+@middleware
+def refuse_nul(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """NUL stands in no name, token or text; PostgreSQL refuses it, and so does the door."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        if "\0" in request.path:
-            return page_not_found(request, Http404())
-        values = (value for name in request.GET for value in [name, *request.GET.getlist(name)])
-        if not any("\0" in value for value in values):
-            return get_response(request)
-        sentence = _("The address holds a character that stands in no text (NUL): leave it out.")
-        if request.path.startswith(API):
-            return JsonResponse({"detail": sentence}, status=400)
-        return HttpResponse(sentence, "text/plain; charset=utf-8", 400)
-
-    return middleware
+    if "\0" in request.path:
+        return page_not_found(request, Http404())
+    values = (value for name in request.GET for value in [name, *request.GET.getlist(name)])
+    if not any("\0" in value for value in values):
+        return get_response(request)
+    sentence = _("The address holds a character that stands in no text (NUL): leave it out.")
+    if request.path.startswith(API):
+        return JsonResponse({"detail": sentence}, status=400)
+    return HttpResponse(sentence, "text/plain; charset=utf-8", 400)
 
 
 AGAIN_AFTER_S = 5
@@ -218,44 +205,32 @@ AGAIN_AFTER_S = 5
 NOT_REPEATED = ("password", "csrfmiddlewaretoken")
 
 
-def keep_out_of_caches(get_response: Handler) -> Handler:
+@middleware
+def keep_out_of_caches(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """What somebody sees who is signed in, gold among it, stays in no browser: the next one at the
     same desk may go back in it. A page that may be kept says so itself."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        is_somebody = settings.SESSION_COOKIE_NAME in request.COOKIES or (
-            "Authorization" in request.headers
-        )
-        if is_somebody and "Cache-Control" not in response.headers:
-            # Without a date, which would tell one answer from an equal one.
-            response.headers["Cache-Control"] = "private, no-store"
-        return response
-
-    return middleware
+    response = get_response(request)
+    is_somebody = settings.SESSION_COOKIE_NAME in request.COOKIES or (
+        "Authorization" in request.headers
+    )
+    if is_somebody and "Cache-Control" not in response.headers:
+        # Without a date, which would tell one answer from an equal one.
+        response.headers["Cache-Control"] = "private, no-store"
+    return response
 
 
-def load_from_here_alone(get_response: Handler) -> Handler:
+@middleware
+def load_from_here_alone(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """No page runs or shows what comes from elsewhere, but for Django's own about an error."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        if not (settings.DEBUG and response.status_code in (404, 500)):
-            response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
-        return response
-
-    return middleware
+    response = get_response(request)
+    if not (settings.DEBUG and response.status_code in (404, 500)):
+        response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    return response
 
 
-class TryAgainMiddleware:
+class TryAgainMiddleware(MiddlewareMixin):
     """When the database cannot be written or reached just now: a page that keeps what was sent and
     sends it again, never an error page that loses it."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self._get_response(request)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
@@ -302,20 +277,17 @@ SENTENCES = {
 }
 
 
-def tell_programs(get_response: Handler) -> Handler:
+@middleware
+def tell_programs(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """What is not found or failed, where somebody else than the API says so. People get Django's
     pages in our templates, or those for programmers with DEBUG_PAGES=1."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        status = response.status_code
-        is_page = response.headers.get("Content-Type", "").startswith("text/html")
-        is_for_a_program = request.path.startswith(API) and not settings.DEBUG
-        if is_for_a_program and is_page and status in SENTENCES:
-            return JsonResponse({"detail": SENTENCES[status]}, status=status)
-        return response
-
-    return middleware
+    response = get_response(request)
+    status = response.status_code
+    is_page = response.headers.get("Content-Type", "").startswith("text/html")
+    is_for_a_program = request.path.startswith(API) and not settings.DEBUG
+    if is_for_a_program and is_page and status in SENTENCES:
+        return JsonResponse({"detail": SENTENCES[status]}, status=status)
+    return response
 
 
 @csrf_exempt
