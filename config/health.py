@@ -22,12 +22,13 @@ from kombu.exceptions import OperationalError
 from prometheus_client import CollectorRegistry, Histogram, generate_latest, multiprocess
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.registry import REGISTRY, Collector
+from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from annotation.models import Assignment, Job, JobState, JoinCount, Judgement, Place, StudyState
 from config.celery import app as queue
 
+Family = CounterMetricFamily | GaugeMetricFamily
 OK = "ok"
 # Below this the next answers might not be stored any more.
 LEAST_FREE_BYTES = 20_000_000
@@ -141,33 +142,34 @@ REQUESTS = Histogram(
 
 class Stored(Collector):
     def collect(self) -> Iterator[Metric]:
-        answers = CounterMetricFamily(
-            "baseliner_answers", "Answers stored, by people and simulated."
-        )
-        yield _filled(answers, [(Judgement.objects.order_by().count(),)])
-        joins = CounterMetricFamily(
-            "baseliner_joins", "People who consented, by how their work ended.", labels=["outcome"]
-        )
+        for family, rows in self._families():
+            for *values, number in rows:
+                family.add_metric(values, number)
+            yield family
+
+    def _families(self) -> Iterator[tuple[Family, Iterable[tuple[Any, ...]]]]:
+        """Each with its rows: the values of its labels, and the number."""
+        told = "Answers stored, by people and simulated."
+        answers = [(Judgement.objects.order_by().count(),)]
+        yield CounterMetricFamily("baseliner_answers", told), answers
+        told = "People who consented, by how their work ended."
         people = Assignment.objects.of_people().order_by().values_list("outcome")
-        yield _filled(joins, ((end or "at work", n) for end, n in people.annotate(Count("pk"))))
-        away = CounterMetricFamily(
-            "baseliner_turned_away",
-            "People who declined, or came when the study was full.",
-            labels=["answer"],
-        )
-        counts = JoinCount.objects.order_by().values_list("answer")
-        yield _filled(away, counts.annotate(Sum("count")))
+        joins = ((end or "at work", n) for end, n in people.annotate(Count("pk")))
+        yield CounterMetricFamily("baseliner_joins", told, labels=["outcome"]), joins
+        told = "People who declined, or came when the study was full."
+        away = JoinCount.objects.order_by().values_list("answer").annotate(Sum("count"))
+        yield CounterMetricFamily("baseliner_turned_away", told, labels=["answer"]), away
         places = GaugeMetricFamily(
             "baseliner_places", "Places of open studies.", labels=["study", "state"]
         )
-        yield _filled(places, _places())
-        jobs = GaugeMetricFamily("baseliner_jobs", "Long work, by its state.", labels=["state"])
-        yield _filled(jobs, Job.objects.order_by().values_list("state").annotate(Count("pk")))
-        waiting = GaugeMetricFamily(
-            "baseliner_oldest_waiting_job_seconds", "How long the oldest queued job has waited."
-        )
+        yield places, _places()
+        told = "Long work, by its state."
+        jobs = Job.objects.order_by().values_list("state").annotate(Count("pk"))
+        yield GaugeMetricFamily("baseliner_jobs", told, labels=["state"]), jobs
+        told = "How long the oldest queued job has waited."
         oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(at=Min("created_at"))["at"]
-        yield _filled(waiting, [((timezone.now() - oldest).total_seconds() if oldest else 0,)])
+        waited = [((timezone.now() - oldest).total_seconds() if oldest else 0,)]
+        yield GaugeMetricFamily("baseliner_oldest_waiting_job_seconds", told), waited
 
 
 @login_not_required
@@ -189,22 +191,8 @@ def _registry() -> CollectorRegistry:
         # The package types the rest of itself, not this.
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:
-        registry.register(_OfThisProcess())
+        registry.register(REQUESTS)
     return registry
-
-
-class _OfThisProcess(Collector):
-    def collect(self) -> Iterator[Metric]:
-        yield from (found for found in REGISTRY.collect() if found.name.startswith("baseliner_"))
-
-
-def _filled(
-    family: CounterMetricFamily | GaugeMetricFamily, rows: Iterable[tuple[Any, ...]]
-) -> Metric:
-    """rows: the values of its labels, and the number."""
-    for *values, number in rows:
-        family.add_metric(values, number)
-    return family
 
 
 def _places() -> Iterator[tuple[str, str, int]]:
