@@ -2,7 +2,7 @@
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -45,26 +45,17 @@ class Command(migrate.Command):
 @contextmanager
 def alone(connection: BaseDatabaseWrapper) -> Iterator[None]:
     """Whoever comes second waits, and finds everything done."""
-    if connection.vendor == "sqlite":
-        with _alone_on_sqlite(connection.settings_dict["NAME"]):
+    name = connection.settings_dict["NAME"]
+    if connection.vendor != "sqlite":
+        # A connection of its own: migrations close and open theirs.
+        with closing(connection.copy()) as holding:
+            with holding.cursor() as cursor:
+                cursor.execute("SET lock_timeout = 0")
+                cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
             yield
-        return
-    # A connection of its own: migrations close and open theirs.
-    holding = connection.copy()
-    try:
-        with holding.cursor() as cursor:
-            cursor.execute("SET lock_timeout = 0")
-            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
-        yield
-    finally:
-        holding.close()
-
-
-@contextmanager
-def _alone_on_sqlite(name: str) -> Iterator[None]:
-    if name.startswith("file:") or name == ":memory:":
+    elif name.startswith("file:") or name == ":memory:":
         yield  # a test's, which nobody shares
-        return
-    with open(f"{name}.migrating", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    else:
+        with open(f"{name}.migrating", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
