@@ -15,7 +15,6 @@ from annotation.models.errors import BadInput
 from config.backups import archive
 from config.migrations import in_todays_names
 
-EMBEDDED = "baseliner.sqlite3"
 # What storing rows raises that are none of their table.
 UNFIT = (*archive.BROKEN, DatabaseError, ValidationError, AttributeError)
 
@@ -60,8 +59,7 @@ def _take_identity_key(backup: archive.Backup) -> None:
     """Under another key everybody in the backup would be a stranger."""
     if (settings.IDENTITY_KEY or settings.SECRET_KEY) == backup.identity_key:
         return
-    own_file = settings.DATA_DIR / "identity-key"
-    embedded = settings.DATA_DIR / EMBEDDED
+    embedded = settings.DATA_DIR / "baseliner.sqlite3"
     another_needs_it = embedded.exists() and str(embedded) != connection.settings_dict["NAME"]
     if not settings.IS_LOCAL or os.environ.get("IDENTITY_KEY") or another_needs_it:
         raise BadInput(
@@ -69,7 +67,7 @@ def _take_identity_key(backup: archive.Backup) -> None:
             "found again: set IDENTITY_KEY to what `unzip -p "
             f"{backup.file} identity-key` prints, and restore again."
         )
-    own_file.write_text(backup.identity_key + "\n")
+    (settings.DATA_DIR / "identity-key").write_text(backup.identity_key + "\n")
     settings.IDENTITY_KEY = backup.identity_key  # for the migrations that follow
 
 
