@@ -31,12 +31,12 @@ from scoring.leaderboard.tables import exported_tables
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """By name. Django's own are left out, and what this project only changes in them."""
-    own = {name: str(app) for name, app in get_commands().items()}
+    formatter = partial(DjangoHelpFormatter, width=88)
     return {
-        name: load_command_class(app, name).create_parser(
-            "manage.py", name, formatter_class=partial(DjangoHelpFormatter, width=88)
+        name: load_command_class(str(app), name).create_parser(
+            "manage.py", name, formatter_class=formatter
         )
-        for name, app in sorted(own.items())
+        for name, app in sorted(get_commands().items())
         if app in ("annotation", "scoring", "config") and name not in ("makemigrations", "migrate")
     }
 
