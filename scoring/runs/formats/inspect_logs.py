@@ -31,7 +31,10 @@ BROKEN = (*UNREADABLE, zipfile.BadZipFile, ZstdError)
 SHOTS = ("fewshot", "num_fewshot", "shots")
 
 
-def run_of(header: Mapping[str, Any]) -> records.RunFields:
+def run_of(log: Mapping[str, Any], file: str) -> records.RunFields:
+    header = log.get("eval")
+    if not isinstance(header, dict):
+        raise BadInput(f"{file} has no “eval” section, which names the task and the model.")
     arguments = object_in(header.get("task_args"))
     shots = [records.as_number(arguments[name]) for name in SHOTS if name in arguments]
     return records.RunFields(
@@ -127,13 +130,6 @@ def _input_texts(given: object) -> Iterator[str]:
         yield "\n".join(text for text in texts if isinstance(text, str))
 
 
-def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    header = log.get("eval")
-    if not isinstance(header, dict):
-        raise BadInput(f"{file} has no “eval” section, which names the task and the model.")
-    return header
-
-
 def _is_json(path: Path) -> bool:
     return {"version", "status", "eval"} <= read_opening(path).keys()
 
@@ -145,7 +141,7 @@ def _read_json(path: Path, options: records.ReadOptions) -> Iterator[records.Rea
         if key == "eval":
             header["eval"] = value
         elif key == "samples":
-            run = run or run_of(header_of(header, path.name))
+            run = run or run_of(header, path.name)
             yield read_sample(value, path.name, run, options)
 
 
@@ -160,7 +156,7 @@ def _read_archive(path: Path, options: records.ReadOptions) -> Iterator[records.
     with zipfile.ZipFile(path) as archive:
         entries: Any = archive.infolist()  # of either module
         check_entries(entries)
-        run = run_of(header_of(_member(archive, "header.json", path), path.name))
+        run = run_of(_member(archive, "header.json", path), path.name)
         for name in (entry.filename for entry in entries):
             if name.startswith("samples/") and name.endswith(".json"):
                 yield read_sample(_member(archive, name, path), path.name, run, options)
