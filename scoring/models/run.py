@@ -122,10 +122,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         mine = benchmarks(user, Right.SET_UP).order_by().values("pk")
         return self.filter(Q(owner=user) | Q(task__benchmark__in=mine))
 
-    def open_of(self, user: User) -> Self:
-        """Their runs that still accept predictions."""
-        return self.filter(owner=user, state=RunState.UPLOADING)
-
 
 class PublishedRuns(models.Manager["Run"]):
     def get_queryset(self) -> models.QuerySet["Run"]:

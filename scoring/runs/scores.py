@@ -25,7 +25,7 @@ from annotation.models.errors import BadInput, NotReady, Refusal
 from scoring.cells.rows import released
 from scoring.cells.vectors import is_well_formed, run_scores, scored_items
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
-from scoring.models import FinishedRun, Run
+from scoring.models import FinishedRun, Run, RunState
 from scoring.runs.storing import finish_run, missing_answers
 
 
@@ -50,15 +50,10 @@ class RunScore:
         return self.answered < self.items
 
 
-def scores_of_run(run: Run) -> list[RunScore]:
-    """One score per policy. Raises NotReady while the run is being uploaded."""
-    return _scores(run, REFERENCE_POLICIES)
-
-
 def released_score(run: Run) -> RunScore:
     """All that a run shows to whoever may not see the gold: one mean, rounded, and that only where
     it rests on an answer to every item, each in the form of the task. Raises Refusal otherwise."""
-    [score] = _scores(run, [run.task.reference_policy])
+    [score] = scores_of_run(run, [run.task.reference_policy])
     if run.episode is not None:
         raise Refusal(
             "A run on one episode shows no score of its own: the board of episodes shows the mean "
@@ -77,7 +72,8 @@ def released_score(run: Run) -> RunScore:
     return replace(score, mean=released(score.mean))
 
 
-def _scores(run: Run, policies: Iterable[str]) -> list[RunScore]:
+def scores_of_run(run: Run, policies: Iterable[str] = REFERENCE_POLICIES) -> list[RunScore]:
+    """One score per policy. Raises NotReady while the run is being uploaded."""
     if not run.is_complete:
         raise NotReady("This run is still being uploaded: finish it, then read its scores.")
     version = run.task.latest_gold_version().number
@@ -112,7 +108,8 @@ class TooMany(Refusal):
 def check_open_runs(user: User) -> None:
     """Call it in the transaction that opens the run. Raises TooMany."""
     _lock(user)
-    if Run.objects.open_of(user).count() >= settings.OPEN_RUNS:
+    still_open = Run.objects.filter(owner=user, state=RunState.UPLOADING)
+    if still_open.count() >= settings.OPEN_RUNS:
         raise TooMany(
             f"You have {settings.OPEN_RUNS} runs that are not finished, and no more may be open "
             "at once: finish one, or delete one."
