@@ -34,12 +34,11 @@ class ItemFinder:
         rows = Item.objects.filter(item_set=item_set).order_by("position")
         self.by_id = dict(rows.values_list("source_id", "example_id"))
         self._in_order = tuple(self.by_id.values())
-        self.example_ids = frozenset(self.by_id.values())
         # Among equal examples, which one a record's id was assigned to.
         self._given: dict[int, dict[object, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
-        return len(self.example_ids)
+        return len(self._in_order)
 
     def at(self, place: int) -> int:
         """From 0. Raises NoMatch if there is none."""
