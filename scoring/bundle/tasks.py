@@ -6,8 +6,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from tempfile import NamedTemporaryFile
 from time import monotonic
 from typing import Any
@@ -23,18 +22,15 @@ from scoring.bundle.packing import Limits, store
 from scoring.models import ImportedStudy
 
 JOB = "check_bundle"
-PERMISSION = "scoring.add_importedstudy"
 LIMITS = Limits()
 CHILD = [sys.executable, "-m", "scoring.bundle.apart"]
-# So that its memory is what it computes with.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 LOOKS_EVERY_S = 1.0
 
 logger = logging.getLogger(__name__)
 
 
 def may_check(user: User | None) -> bool:
-    return user is not None and user.has_perm(PERMISSION)
+    return user is not None and user.has_perm("scoring.add_importedstudy")
 
 
 @queue.runs(JOB)
@@ -57,7 +53,17 @@ def check_uploaded_bundle(job: Job, progress: queue.Progress) -> queue.Result:
 
 
 def _checked_apart(file: str, progress: queue.Progress) -> dict[str, Any]:
-    with _child(file) as child:
+    child = subprocess.Popen(
+        [*CHILD, file, json.dumps(LIMITS)],
+        cwd=settings.BASE_DIR,
+        # One thread, so that its memory is what it computes with.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with child, ExitStack() as at_the_end:
+        at_the_end.callback(child.kill)
         began, answer = monotonic(), None
         while answer is None and (spent := monotonic() - began) < LIMITS.seconds:
             progress(int(spent), LIMITS.seconds, "seconds at most")
@@ -74,20 +80,3 @@ def _checked_apart(file: str, progress: queue.Progress) -> dict[str, Any]:
         f"Checking this bundle takes more than {LIMITS.megabytes:,} MB of memory or "
         f"{LIMITS.seconds} seconds: check it by the command verify_bundle."
     )
-
-
-@contextmanager
-def _child(file: str) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(
-        [*CHILD, file, json.dumps(LIMITS)],
-        cwd=settings.BASE_DIR,
-        env={**os.environ, **ONE_THREAD},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with child:
-        try:
-            yield child
-        finally:
-            child.kill()
