@@ -282,16 +282,10 @@ def _checked(data: bytes, name: str, line: int = 0) -> Any:
     return document
 
 
-def import_bundle(
-    source: Source, *, owner: User | None = None, checksum: str = ""
-) -> tuple[ImportedStudy, bool]:
-    """The study, and whether it is new: the same bundle twice is one."""
-    return store(verify_bundle(source, checksum=checksum), owner=owner)
-
-
 def store(study: ImportedStudy, *, owner: User | None) -> tuple[ImportedStudy, bool]:
-    """It becomes a row of its own and nothing else: its people hold no exposure here, and nothing
-    of it can mix with what was measured here."""
+    """The study, and whether it is new: the same bundle twice is one. It becomes a row of its own
+    and nothing else: its people hold no exposure here, and nothing of it can mix with what was
+    measured here."""
     return ImportedStudy.objects.get_or_create(
         owner=owner,
         checksum=study.checksum,

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
-from scoring.bundle.packing import import_bundle
+from scoring.bundle.packing import store, verify_bundle
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.test_accessibility import OPTIONS, WIDER
@@ -32,7 +32,7 @@ def batch() -> Batch:
 def addresses(batch: Batch, folder: Path) -> list[str]:
     study = batch.study
     bundle = zipped(packed(study), folder / "bundle.zip")
-    imported, _is_new = import_bundle(bundle)
+    imported, _is_new = store(verify_bundle(bundle), owner=None)
     example = batch.test_set.examples.order_by("pk")[0]
     return [
         reverse("annotation:exports", args=[study.slug]),

@@ -3,7 +3,7 @@ from typing import Any
 
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
-from scoring.bundle.packing import import_bundle
+from scoring.bundle.packing import store, verify_bundle
 from scoring.management.arguments import add_bundle
 
 
@@ -19,7 +19,8 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = find_owner(options["owner"])
-        study, is_new = import_bundle(options["file"], owner=owner, checksum=options["checksum"])
+        checked = verify_bundle(options["file"], checksum=options["checksum"])
+        study, is_new = store(checked, owner=owner)
         done = "Imported" if is_new else "Imported before"
         self.stdout.write(
             f"{done}: {study.title} ({study.slug}), to be read under Studies of others."
