@@ -5,9 +5,9 @@ asks only what is missing.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -37,10 +37,6 @@ GRACE_S = 30.0
 MOST_FAILURES = 10
 
 
-class NoAnswers(Refusal):
-    """The model answers nothing."""
-
-
 class OverBudget(Refusal):
     """What is left does not pay for another prompt."""
 
@@ -63,12 +59,13 @@ class Tally:
     unfinished: list[asked_runs.AskedRun] = field(default_factory=list)
 
     def in_words(self, settings: asked_runs.ModelSettings) -> str:
-        cost = settings.cost(self.read, self.written)
+        cost, budget = settings.cost(self.read, self.written), settings.budget
+        most = "" if budget is None else f" of {budget:g}"
         tokens = f"{self.read:,} tokens read, {self.written:,} written"
         parts = [
             f"{self.done} of {self.total} answers",
             tokens if self.read or self.written else "",
-            "" if cost is None else f"{cost:.4f}{_of(settings.budget)} USD",
+            "" if cost is None else f"{cost:.4f}{most} USD",
             self.trouble,
             f"{self.failures.total()} failed" if self.failures else "",
         ]
@@ -76,10 +73,6 @@ class Tally:
 
 
 Tell = Callable[[Tally, str], None]
-
-
-def _of(budget: float | None) -> str:
-    return "" if budget is None else f" of {budget:g}"
 
 
 def connect(settings: asked_runs.ModelSettings, way: str) -> "Client":
@@ -113,10 +106,7 @@ def ask_model(
         tally.total += len(lines[:limit])
         ways[ranking.way_of(prompt_set.kind, settings.answers)] = None
     with ExitStack() as stack:
-        clients = {}
-        for way in ways:
-            clients[way] = connect(settings, way)
-            stack.callback(clients[way].close)
+        clients = {way: stack.enter_context(closing(connect(settings, way))) for way in ways}
         spending = Spending(
             benchmark=prompts.subject.benchmark, author=owner, model=settings.model[:200]
         )
@@ -124,24 +114,20 @@ def ask_model(
     return tally
 
 
+@dataclass
 class _Asking:
-    def __init__(
-        self,
-        settings: asked_runs.ModelSettings,
-        tell: Tell,
-        clients: "Mapping[str, Client]",
-        tally: Tally,
-        spending: Spending,
-    ) -> None:
-        """`clients`: by the way that they are asked."""
-        self.spending = spending
-        self.settings, self.tell, self.clients, self.tally = settings, tell, clients, tally
-        # What has been asked and not yet answered, by example, with what it may cost; of one run
-        # at a time.
-        self.under_way: dict[Future[Reply], tuple[int, float]] = {}
-        # By how much a prompt has cost more than was thought.
-        self.dearer = 1.0
-        self.failed_in_a_row = 0
+    settings: asked_runs.ModelSettings
+    tell: Tell
+    # By the way that they are asked.
+    clients: "Mapping[str, Client]"
+    tally: Tally
+    spending: Spending
+    # What has been asked and not yet answered, by example, with what it may cost; of one run at a
+    # time.
+    under_way: dict[Future[Reply], tuple[int, float]] = field(default_factory=dict)
+    # By how much a prompt has cost more than was thought.
+    dearer: float = 1.0
+    failed_in_a_row: int = 0
 
     def run(self, prompts: asked_runs.Prompts, owner: User | None, limit: int | None) -> None:
         for prompt_set, lines in prompts.sets(self.settings):
@@ -166,7 +152,7 @@ class _Asking:
             self._take(asked, done)
             if self.failed_in_a_row >= MOST_FAILURES:
                 [(reason, _)] = self.tally.failures.most_common(1)
-                raise NoAnswers(
+                raise Refusal(
                     f"{self.settings.model} failed {self.failed_in_a_row} times in a row at "
                     f"{self.settings.base_url or self.settings.provider}, so no more was asked: "
                     f"{reason}"
@@ -217,16 +203,17 @@ class _Asking:
         if replies:
             asked.take(replies)
             self.failed_in_a_row = 0
-        for reply in replies.values():
-            self.tally.done += 1
-            self.tally.answered += 1
-            self.tally.read += reply.input_tokens or 0
-            self.tally.written += reply.output_tokens or 0
-        if replies:
-            read, written = self.tally.read, self.tally.written
-            self.spending.input_tokens, self.spending.output_tokens = read, written
-            self.spending.usd = self.settings.cost(read, written)
-            write(self.spending.save)
+            self._count(replies.values())
+
+    def _count(self, replies: Collection[Reply]) -> None:
+        self.tally.done += len(replies)
+        self.tally.answered += len(replies)
+        self.tally.read += sum(reply.input_tokens or 0 for reply in replies)
+        self.tally.written += sum(reply.output_tokens or 0 for reply in replies)
+        read, written = self.tally.read, self.tally.written
+        self.spending.input_tokens, self.spending.output_tokens = read, written
+        self.spending.usd = self.settings.cost(read, written)
+        write(self.spending.save)
 
     def _end(self, asked: asked_runs.AskedRun) -> None:
         if asked.missing:
