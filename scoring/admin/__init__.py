@@ -6,6 +6,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import ForeignKey, Model, QuerySet
@@ -68,7 +69,7 @@ def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) 
         benchmark=benchmark,
         form=form,
         is_installed=find_spec("inspect_ai") is not None,
-        has_models=bool(tasks.offered_models()),
+        has_models=bool(settings.MODELS),
         sentences=sentences,
         spent=tasks.spent_on(benchmark),
         under_way=tasks.under_way_on(benchmark),
@@ -84,8 +85,8 @@ def _estimated(
     if file:
         file.seek(0)
     prompts = tasks.prompts_of(arguments, form.benchmark, form.cleaned_data["study"], data)
-    settings = tasks.settings_of(arguments)
-    return estimate(prompts, settings, owner=request.user, limit=arguments["limit"])
+    asked = tasks.settings_of(arguments)
+    return estimate(prompts, asked, owner=request.user, limit=arguments["limit"])
 
 
 @admin.action(description="Approve for the leaderboard", permissions=["decide"])
@@ -244,13 +245,11 @@ class LeaderboardAdmin(OfBenchmark[Leaderboard]):
 
 
 @admin.register(BoardDecision)
-class BoardDecisionAdmin(OwnedAdmin[BoardDecision]):
+class BoardDecisionAdmin(OfBenchmark[BoardDecision]):
     """Decisions about runs are made on the list of runs; these are about studies. The board is the
     benchmark's, so its editors decide."""
 
-    things = staticmethod(benchmarks)
     path = "study__benchmark"
-
     list_display = ["__str__", "stands", "author", "decided_at"]
     list_filter = ["stands"]
     list_select_related = ["run__task", "study", "author"]

@@ -52,11 +52,6 @@ AS_CHOSEN = {
 }
 
 
-def offered_models() -> dict[str, tuple[float, float] | None]:
-    """Inspect's names, or name@address, with the prices of a million tokens."""
-    return dict(installation.MODELS)
-
-
 def _with_price(model: str, prices: tuple[float, float] | None) -> str:
     if prices is None:
         return f"{model}: its price is not known"
@@ -128,7 +123,7 @@ class RunModelForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
-        offered = offered_models()
+        offered = installation.MODELS
         sets = ItemSet.objects.filter(task__benchmark=benchmark, role=Role.TRAINING)
         sets = sets.exclude(shots=None).order_by()
         splits = sets.exclude(split=None)
@@ -192,7 +187,7 @@ def order_model(arguments: dict[str, Any], *, templates: Any, author: User) -> J
 
 def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     """Raises Refusal for a model that is not offered any more."""
-    offer, offered = arguments["model"], offered_models()
+    offer, offered = arguments["model"], installation.MODELS
     if offer not in offered:
         raise Refusal(f"The model {offer} is not offered here any more.")
     model, _at, address = offer.partition(AT)
