@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -139,11 +140,16 @@ FLOOD = 10
 REMEMBERED = timedelta(days=90)
 
 
+@cache
+def _sign_in_page() -> str:
+    return reverse("admin:login")
+
+
 @middleware
 def slow_guessing(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     """Who guesses passwords or tokens is slowed; django-axes lets one name wait at one address.
     Others at the same address may be in the right: theirs is looked at, until it is a flood."""
-    signs_in = request.method == "POST" and request.path == reverse("admin:login")
+    signs_in = request.method == "POST" and request.path == _sign_in_page()
     if not (signs_in or request.headers.get("Authorization")):
         return get_response(request)
     address = throttles.address_of(request)
