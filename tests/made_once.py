@@ -12,7 +12,7 @@ from pytest_django import DjangoDbBlocker
 
 from annotation.models.frozen import batch_content, sequence
 from annotation.people.flags import HAS_WRONG
-from annotation.work.page import asked_html
+from annotation.work.page import asked_html, item_with_gaps
 
 Made = TypeVar("Made")
 
@@ -22,7 +22,7 @@ def forget() -> None:
     the language in which a page was requested."""
     translation.deactivate()
     cache.clear()
-    for cached in (batch_content, sequence, asked_html):
+    for cached in (batch_content, sequence, asked_html, item_with_gaps):
         cached.cache_clear()
     HAS_WRONG.clear()
 

@@ -4,6 +4,7 @@ end, or where work could not begin: why, what is paid, and what to do with the c
 Gold enters only in the state `revealed`, whose judgement is committed.
 """
 
+import re
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 import segno
 from django.template.loader import render_to_string
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -191,6 +193,7 @@ def _help(channel: models.Channel, *, has_link: bool) -> str:
     return _("Keep this code; the researchers may ask for it.")
 
 
+PAGE = "annotation/work/work.html"
 # From so many answers on it is said how long the rest will take.
 LEAST_PACED = 10
 
@@ -282,6 +285,38 @@ def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
     shown = kind.shown(example)
     context = {"content": task, "kind": kind, "example": example, "shown": shown}
     return mark_safe(render_to_string(kind.parts["form"], context))
+
+
+def next_item_html(assignment: models.Assignment, *, token: str, sent_to: str) -> str:
+    """What the step of an item to answer is, where nothing else is to say: the same for everybody
+    at this step, but for four gaps."""
+    position = Position(assignment, batch_content(assignment.batch_id))
+    example, step = position.example(), (assignment.batch_id, assignment.step)
+    return item_with_gaps(*step, assignment.study.title, sent_to, get_language()) % {
+        "token": escape(token),
+        "context_hash": example.context_hash,
+        "worked": escape(_worked(assignment, position.content)),
+        "asked": position.asked(example),
+    }
+
+
+@lru_cache(maxsize=4096)
+def item_with_gaps(batch_id: int, step: int, title: str, sent_to: str, language: str) -> str:
+    someone = models.Assignment(batch_id=batch_id, step=step, state=models.WorkState.ANSWERING)
+    someone.study = models.Study(title=title)
+    context = context_at(Position(someone, batch_content(batch_id)))
+    gaps = {name: f"\x1f{name}\x1f" for name in ("token", "context_hash", "worked", "asked")}
+    context |= {
+        "title": page_title(someone),
+        "sent_to": sent_to,
+        "request": {"htmx": True},
+        "csrf_token": gaps["token"],
+        "example": gaps,
+        "progress": {**context["progress"], "worked": gaps["worked"]},
+        "asked": gaps["asked"],
+    }
+    html = render_to_string(f"{PAGE}#step", context).replace("%", "%%")
+    return re.sub("\x1f(.+?)\x1f", r"%(\1)s", html)
 
 
 def _revealed(position: Position) -> dict[str, Any]:

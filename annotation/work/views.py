@@ -63,7 +63,6 @@ def _whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
 
 
-PAGE = "annotation/work/work.html"
 STOP = "annotation/work/stop.html"
 COMMENT = "annotation/work/comment.html"
 LINKS = {way: f"annotation:join_{way}" for way in ("study", "batch", "pool")}
@@ -236,13 +235,17 @@ def _sent_to(state: str) -> str:
 def _page(
     request: HtmxRequest, assignment: Assignment, *, error: str = "", notice: str = ""
 ) -> HttpResponse:
-    template = f"{PAGE}#step" if request.htmx else PAGE
+    token, sent_to = request.POST.get("csrfmiddlewaretoken", ""), _sent_to(assignment.state)
+    answers_next = assignment.state == WorkState.ANSWERING and not (error or notice)
+    if request.htmx and token and answers_next:
+        return HttpResponse(page.next_item_html(assignment, token=token, sent_to=sent_to))
+    template = f"{page.PAGE}#step" if request.htmx else page.PAGE
     frame = page.page_frame(assignment, at=timezone.now())
     context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
-    context["sent_to"] = _sent_to(assignment.state)
-    if request.htmx and "csrfmiddlewaretoken" in request.POST:
+    context["sent_to"] = sent_to
+    if request.htmx and token:
         # It was right, and a new disguise for it takes a tenth of a step.
-        context["csrf_token"] = request.POST["csrfmiddlewaretoken"]
+        context["csrf_token"] = token
     context["link"] = partial(resume_link, request, assignment)
     return render(request, template, context, status=422 if error else 200)
 

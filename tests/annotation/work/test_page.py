@@ -1,11 +1,13 @@
 """How an answer and its gold are laid side by side for the reveal."""
 
 import pytest
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from annotation.kinds import MARKS, Piece, Reveal, compare
 from annotation.models import Gold, Judgement, Kind
 from annotation.work.judging import submit_answer
-from annotation.work.page import page_context
+from annotation.work.page import PAGE, next_item_html, page_context, page_frame
 from tests import make
 from tests.texts import Text, running_batch_of
 
@@ -83,3 +85,25 @@ def test_marks_what_overlaps_in_pieces() -> None:
 
 def test_writes_carriage_returns_so_that_a_browser_keeps_them() -> None:
     assert Piece("a\r\n<b>").html == "a&#13;\n&lt;b&gt;"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_gives_everybody_an_item_as_its_template_would(kind: str, language: str) -> None:
+    batch = make.running_batch(kind=kind, training=2, tests=3, title="50 % <off>")
+    people = [make.at_work(batch), make.at_work(batch)]
+    people[1].paid_ms = 3_600_000
+    with translation.override(language):
+        for step in range(5):
+            for assignment in people:
+                assignment.step = step
+                context = {
+                    **page_context(assignment),
+                    **page_frame(assignment, at=make.NOON),
+                    "request": {"htmx": True},
+                    "csrf_token": "a<b",
+                    "sent_to": "/work/submit/",
+                }
+                rendered = render_to_string(f"{PAGE}#step", context)
+                assert rendered.count("50 % &lt;off&gt;") == 1
+                assert next_item_html(assignment, token="a<b", sent_to="/work/submit/") == rendered
