@@ -9,7 +9,7 @@ from threading import local
 from typing import Any, Generic, TypeVar
 
 from django.db import connection, connections, models
-from django.db.models.query import ModelIterable
+from django.db.models.query import get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
 M = TypeVar("M", bound=models.Model)
@@ -26,22 +26,32 @@ class PreparedRow(Generic[M]):
         self._kept = local()
 
     def get(self, pk: int) -> M | None:
-        rows, compiler, sql = self._compiled()
-        compiler.as_sql = lambda *_, **__: (sql, (pk,))
-        found: M | None = next(iter(ModelIterable(rows)), None)
-        return found
+        compiler, sql, converters, names, populators = self._compiled()
+        with compiler.connection.cursor() as cursor:
+            cursor.execute(sql, (pk,))
+            found = cursor.fetchall()
+        if not found:
+            return None
+        [values] = compiler.apply_converters(found, converters)
+        row: M = compiler.klass_info["model"].from_db(compiler.using, names, values[: len(names)])
+        for populator in populators:
+            populator.populate(values, row)
+        return row
 
-    def _compiled(self) -> tuple[models.QuerySet[M], Any, str]:
+    def _compiled(self) -> tuple[Any, str, Any, list[str], list[Any]]:
+        """The statement, and what makes a row of its columns, of which the row's own come first."""
         kept = getattr(self._kept, "statement", None)
-        if kept is None or kept[1].connection is not connections[kept[0].db]:
+        if kept is None or kept[0].connection is not connections[kept[0].using]:
             rows = self._rows().filter(pk=SOME_KEY).order_by()
             compiler = rows.query.get_compiler(using=rows.db)
             sql, parameters = compiler.as_sql()
             assert parameters == (SOME_KEY,), "the key is the one parameter"
             converters = compiler.get_converters([column[0] for column in compiler.select])
-            vars(compiler)["get_converters"] = lambda _: converters
-            vars(rows.query)["get_compiler"] = lambda **_: compiler
-            kept = self._kept.statement = rows, compiler, sql
+            own = compiler.klass_info["select_fields"]
+            assert own == list(range(len(own)))
+            names = [column[0].target.attname for column in compiler.select[: len(own)]]
+            populators = get_related_populators(compiler.klass_info, compiler.select, rows.db)
+            kept = self._kept.statement = compiler, sql, converters, names, populators
         return kept
 
 
