@@ -50,7 +50,10 @@ class PreparedRow(Generic[M]):
             own = compiler.klass_info["select_fields"]
             assert own == list(range(len(own)))
             names = [column[0].target.attname for column in compiler.select[: len(own)]]
-            populators = get_related_populators(compiler.klass_info, compiler.select, rows.db)
+            # The stubs are those of a later Django.
+            populators = get_related_populators(  # type: ignore[call-arg]
+                compiler.klass_info, compiler.select, rows.db
+            )
             kept = self._kept.statement = compiler, sql, converters, names, populators
         return kept
 
