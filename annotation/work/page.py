@@ -291,8 +291,9 @@ def next_item_html(assignment: models.Assignment, *, token: str, sent_to: str) -
     """What the step of an item to answer is, where nothing else is to say: the same for everybody
     at this step, but for four gaps."""
     position = Position(assignment, batch_content(assignment.batch_id))
-    example, step = position.example(), (assignment.batch_id, assignment.step)
-    return item_with_gaps(*step, assignment.study.title, sent_to, get_language()) % {
+    example, title = position.example(), assignment.study.title
+    html = item_with_gaps(assignment.batch_id, assignment.step, title, sent_to, get_language())
+    return html % {
         "token": escape(token),
         "context_hash": example.context_hash,
         "worked": escape(_worked(assignment, position.content)),
@@ -302,6 +303,8 @@ def next_item_html(assignment: models.Assignment, *, token: str, sent_to: str) -
 
 @lru_cache(maxsize=4096)
 def item_with_gaps(batch_id: int, step: int, title: str, sent_to: str, language: str) -> str:
+    """As the template gives it, with the places named of what is one's own; in the language that
+    is active. Rendered once per process."""
     someone = models.Assignment(batch_id=batch_id, step=step, state=models.WorkState.ANSWERING)
     someone.study = models.Study(title=title)
     context = context_at(Position(someone, batch_content(batch_id)))
