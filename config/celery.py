@@ -3,9 +3,11 @@
 import os
 
 from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+TRANSPORT_ALIASES["filesystem"] = "config.broker:Transport"
 app = Celery("baseliner")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # What is run at a time or for a job. Many stand beside what they run.
