@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import local
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, connections, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models.query import get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
@@ -68,6 +68,7 @@ def insert(row: models.Model) -> None:
     fields, sql = _INSERTS.get(model) or _INSERTS.setdefault(
         model, compiled_insert(row, returning=[model._meta.pk])
     )
+    connection = connections[DEFAULT_DB_ALIAS]
     values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
@@ -82,7 +83,7 @@ def compiled_insert(
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
     query = InsertQuery(type(row))
     query.insert_values(fields, [row])
-    compiler = query.get_compiler(using=connection.alias)
+    compiler = query.get_compiler(using=DEFAULT_DB_ALIAS)
     compiler.returning_fields = returning
     ((sql, _),) = compiler.as_sql()
     return fields, sql
@@ -96,6 +97,7 @@ def update(
     key = model, *changes, None, *where
     kept = _UPDATES.get(key) or _UPDATES.setdefault(key, _compiled_update(model, where, changes))
     fields, sql = kept
+    connection = connections[DEFAULT_DB_ALIAS]
     prepared = [
         field.get_db_prep_save(value, connection)
         for field, value in zip(fields, values, strict=True)
@@ -110,5 +112,5 @@ def _compiled_update(
 ) -> tuple[list[Any], str]:
     query: Any = model._default_manager.filter(**where).query.chain(UpdateQuery)
     query.add_update_values(changes)
-    sql, _ = query.get_compiler(using=connection.alias).as_sql()
+    sql, _ = query.get_compiler(using=DEFAULT_DB_ALIAS).as_sql()
     return [model._meta.get_field(name) for name in (*changes, *where)], sql
