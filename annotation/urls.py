@@ -69,7 +69,7 @@ urlpatterns = [
     path(f"{PAYMENTS}/rewards/", payments.set_rewards, name="set_rewards"),
     path(f"{PAYMENTS}/send/", payments.send_payments, name="send_payments"),
     path(
-        f"{PAYMENTS}/correct/<int:assignment_id>/", payments.correct_payment, name="correct_payment"
+        f"{PAYMENTS}/correct/<int:assignment_id>/", people.correct_payment, name="correct_payment"
     ),
     path(f"{PAYMENTS}/settle/<int:payout_id>/", payments.settle_payout, name="settle_payout"),
     path(f"{STUDY}/payments-dictionary.csv", payments.dictionary, name="payments_dictionary"),

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
-from annotation.models import Assignment, Payout, Study
+from annotation.models import Payout, Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
@@ -120,7 +120,7 @@ def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     try:
         ledger.check_typed(study, amount, request.POST.get("typed", ""))
     except NotTyped as refusal:
-        return _type_again(request, study, refusal)
+        return type_again(request, study, refusal)
     approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
     people = counted(approved, "person is", "people are")
     messages.success(request, f"What {people} due is approved.")
@@ -184,27 +184,6 @@ def dictionary(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 
 @_send
-def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
-    assignment = get_object_or_404(
-        Assignment.objects.select_related("annotator", "study"), study=study, pk=assignment_id
-    )
-    form = CorrectionForm(request.POST)
-    if form.is_valid():
-        try:
-            ledger.check_typed(study, form.cleaned_data["amount"], request.POST.get("typed", ""))
-            ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
-        except NotTyped as refusal:
-            return _type_again(request, study, refusal)
-        except Refusal as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            messages.success(request, "The correction is written down.")
-            return redirect("annotation:person", study.slug, assignment_id)
-    sentences = [sentence for errors in form.errors.values() for sentence in errors]
-    return _payments_page(request, study, status=422, refused=" ".join(map(str, sentences)))
-
-
-@_send
 def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> HttpResponse:
     """What an owner found on the platform about a payout whose answer was lost."""
     payout = get_object_or_404(Payout.objects.select_related("study"), study=study, pk=payout_id)
@@ -216,7 +195,7 @@ def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> H
     return _back(study)
 
 
-def _type_again(request: ResearcherRequest, study: Study, refusal: NotTyped) -> HttpResponse:
+def type_again(request: ResearcherRequest, study: Study, refusal: NotTyped) -> HttpResponse:
     """The same form once more, with a field for its amount."""
     given = [(name, value) for name, values in request.POST.lists() for value in values]
     again = [(name, value) for name, value in given if name not in ("typed", "csrfmiddlewaretoken")]

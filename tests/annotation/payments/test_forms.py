@@ -131,7 +131,12 @@ def test_takes_no_more_than_is_due(owner: Client, batch: Batch) -> None:
     form = {"amount": "-3.01", "reason": "Wrong.", "lines": "1"}
     refused = owner.post(path("correct_payment", batch, assignment.pk), form)
     assert refused.status_code == 422
-    assert "take away 3.00 at most" in refused.content.decode()
+    page = refused.content.decode()
+    assert "take away 3.00 at most" in page
+    # What was typed stays, on the page of the person whom it is about.
+    assert 'value="-3.01"' in page
+    assert "Wrong.</textarea>" in page
+    assert assignment.annotator.pseudonym in page
     assert due_of(assignment).total == Decimal("3.00")
 
 
