@@ -29,8 +29,8 @@ from annotation.models import (
 )
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
-from annotation.payments.ledger import due_of
-from annotation.payments.views import CorrectionForm
+from annotation.payments import ledger
+from annotation.payments.views import CorrectionForm, type_again
 from annotation.people.flags import labels
 from annotation.people.overview import overview
 from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
@@ -91,7 +91,9 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
 def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
     shown = chosen(rows(study), **_filters(request))
     lines = people_csv(shown, with_pay=may(request.user, study, Right.PAY))
-    return document("".join(lines).encode(), "text/csv; charset=utf-8", f"{study.slug}-people.csv")
+    # Another file than the study's table of people, which has that name.
+    name = f"{study.slug}-people-shown.csv"
+    return document("".join(lines).encode(), "text/csv; charset=utf-8", name)
 
 
 def _filters(request: ResearcherRequest) -> dict[str, str]:
@@ -107,6 +109,7 @@ def person(request: ResearcherRequest, study: Study, assignment_id: int) -> Http
 def _person_page(
     request: ResearcherRequest, study: Study, assignment_id: int, *, status: int = 200, **more: Any
 ) -> HttpResponse:
+    """`typed`: of a correction that was refused."""
     row = row_of(study, assignment_id)
     if row is None:
         raise Http404
@@ -124,8 +127,9 @@ def _person_page(
     if Right.IDS in frame["rights"]:
         context["resume_link"] = resume_link(request, assignment)
     if Right.PAY in frame["rights"]:
-        due = due_of(assignment)
-        form = CorrectionForm(initial={"lines": due.approvals[1] if due else 0})
+        due = ledger.due_of(assignment)
+        seen = {"lines": due.approvals[1] if due else 0}
+        form = CorrectionForm(initial={**more.get("typed", {}), **seen})
         context |= {"due": due, "correction_form": form}
     return render(request, "annotation/people/person.html", {**context, **more}, status=status)
 
@@ -166,6 +170,26 @@ def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int)
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
     messages.success(request, "Excluded: outcome, code and pay stay as they are.")
     return redirect("annotation:person", study.slug, assignment_id)
+
+
+@study_page(*SEND, right=Right.PAY, permission=CHANGE)
+def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
+    assignment = _assignment(study, assignment_id)
+    form = CorrectionForm(request.POST)
+    if form.is_valid():
+        try:
+            ledger.check_typed(study, form.cleaned_data["amount"], request.POST.get("typed", ""))
+            ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
+        except ledger.NotTyped as refusal:
+            return type_again(request, study, refusal)
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, "The correction is written down.")
+            return redirect("annotation:person", study.slug, assignment_id)
+    refused = " ".join(str(sentence) for errors in form.errors.values() for sentence in errors)
+    typed = {name: request.POST.get(name, "") for name in ("amount", "reason")}
+    return _person_page(request, study, assignment_id, status=422, refused=refused, typed=typed)
 
 
 def _assignment(study: Study, assignment_id: int) -> Assignment:

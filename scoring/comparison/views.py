@@ -79,7 +79,8 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
         return requests.back_to("scoring:comparison", request, scope, name)
     writer = FORMATS[form]
     data = writer.write(requests.shown_to(request, found, seen.table))
-    return document(data, writer.content_type, f"comparison-{name}.{writer.extension}")
+    part = "-appendix" if form == "latex-appendix" else ""
+    return document(data, writer.content_type, f"comparison-{name}{part}.{writer.extension}")
 
 
 def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:

@@ -102,7 +102,9 @@ def test_keeps_the_choices_in_its_export_links(admin_client: Client, batch: Batc
 @pytest.mark.parametrize("form", ["csv", "json", "latex-appendix", "markdown", "xlsx"])
 def test_exports_the_same_table(admin_client: Client, batch: Batch, form: str) -> None:
     response = admin_client.get(f"/studies/{batch.study.slug}/comparison/export/{form}/")
-    assert response["Content-Disposition"].startswith("attachment; filename=")
+    part = "-appendix" if form == "latex-appendix" else ""
+    expected = f'attachment; filename="comparison-{batch.study.slug}{part}.'
+    assert response["Content-Disposition"].startswith(expected)
     if form == "xlsx":
         assert load_workbook(BytesIO(response.content))["comparison"].max_row == 7
     else:
