@@ -1,5 +1,5 @@
 """How studies are going: of one study the figures of each batch, for the pages that watch it; of
-every study how far it is, what it cost and what to do next, for the front page. In a fixed number
+every study how far it is and what to do next, for the front page. In a fixed number
 of queries; simulated annotators enter no figure."""
 
 from bisect import bisect_left
@@ -183,7 +183,6 @@ def study_cards(user: User) -> list[Card]:
         "wanted": _totals(Batch.objects.filter(study__in=own), "study", Sum("wanted")),
         "kept": _totals(kept, "batch__study"),
         "working": _totals(people.open(), "study"),
-        "spent": _totals(people, "study", Sum("amount")),
         "comments": _totals(comments, "assignment__study"),
         "flagged": _totals(flagged, "assignment__study"),
         "rehearsals": _totals(Study.objects.filter(rehearses__in=own), "rehearses"),
@@ -204,13 +203,11 @@ def _totals(rows: QuerySet[Any], study: str, figure: Count | Sum | None = None) 
 
 
 def _card(study: Study, rights: frozenset[Right], figures: dict[str, Any]) -> Card:
-    """How many places are wanted, finished and worked in; what it cost, with the platform's fee, if
-    that may be seen; sentences about what needs a look; what to do next with a draft."""
-    cost = (Decimal(figures["spent"]) * (1 + study.platform_fee / 100)).quantize(CENT)
+    """How many places are wanted, finished and worked in; sentences about what needs a look; what
+    to do next with a draft."""
     return {
         "study": study,
         **{name: figures[name] for name in ("wanted", "kept", "working")},
-        "cost": cost if Right.PAY in rights else None,
         "looks": tuple(_looks(rights, figures)),
         "step": _step(study, figures) if Right.SET_UP in rights else None,
     }

@@ -1,14 +1,12 @@
 """The front page."""
 
-from decimal import Decimal
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment, Submission, SubmissionStatus
+from annotation.models import Submission, SubmissionStatus
 from annotation.people.rows import rows
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.monitoring import study_cards
@@ -32,8 +30,8 @@ def test_leads_researchers_to_their_studies_and_benchmarks(
     for _ in range(3):
         make.running_batch()
     study = make.running_batch().study
-    # Session, user, studies, roles, six figures, rehearsals, the archive, benchmarks.
-    with django_assert_num_queries(13):
+    # Session, user, studies, roles, five figures, rehearsals, the archive, benchmarks.
+    with django_assert_num_queries(12):
         page = admin_client.get("/").content.decode()
     assert f"/studies/{study.slug}/comparison/" in page
     assert f"/benchmarks/{study.benchmark.name}/leaderboard/" in page
@@ -45,18 +43,15 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def test_a_card_says_how_far_a_study_is_and_what_it_cost() -> None:
-    batch = make.running_batch(wanted=2, platform_fee=50, currency="GBP")
+def test_a_card_says_how_far_a_study_is() -> None:
+    batch = make.running_batch(wanted=2)
     done = make.worked_through(batch)
     make.at_work(batch)
-    Assignment.objects.filter(pk=done.pk).update(amount="4.00")
     add_comment(done, text="A typo.", step=None, at=make.NOON)
     (card,) = study_cards(make.member(batch.study))
     assert (card["kept"], card["wanted"], card["working"]) == (1, 2, 1)
-    assert card["cost"] == Decimal("6.00")
     page = signed_in(make.member(batch.study)).get("/").content.decode()
     assert "1 of 2" in page
-    assert "6.00" in page
     assert "1 problem was reported." in page
 
 
@@ -76,22 +71,12 @@ def test_a_card_counts_who_needs_a_look() -> None:
     assert study_cards(owner)[0]["looks"] == ()
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor"])
-def test_shows_what_it_cost_to_owners_alone(role: str) -> None:
-    batch = make.running_batch()
-    make.worked_through(batch)
-    (card,) = study_cards(make.member(batch.study, role))
-    assert card["cost"] is None
-    page = signed_in(make.member(batch.study, role)).get("/").content.decode()
-    assert "Cost so far" not in page
-
-
 def test_counts_no_simulated_annotators() -> None:
     make.channel("simulated")
     batch = make.running_batch(wanted=2)
     simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
     (card,) = study_cards(make.member(batch.study))
-    assert (card["kept"], card["working"], card["cost"]) == (0, 0, Decimal("0.00"))
+    assert (card["kept"], card["working"]) == (0, 0)
 
 
 def test_says_what_to_do_next_with_a_draft() -> None:
