@@ -35,6 +35,9 @@ ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
 # What a setting must be, and the sentence for one that is not.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "hourly_rate": (lambda v: v > 0, "The hourly rate must be more than 0."),
+    "platform_fee": (lambda v: v >= 0, "The platform's fee cannot be below 0."),
+    "mean": (lambda v: 0 <= v <= 100, "The mean is in percent: between 0 and 100."),
+    "sd": (lambda v: v >= 0, "The SD cannot be below 0."),
     "min_training_score": (
         lambda v: 0 <= v <= 100,
         "The floor is a training S1 in percent: between 0 and 100.",
@@ -224,8 +227,10 @@ class InviteForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        if bool(data.get("people", "").strip()) == bool(data.get("file")):
-            raise ValidationError("Paste the people or choose a file, not both.")
+        given = bool(data.get("people", "").strip()) + bool(data.get("file"))
+        if given != 1:
+            also = ", not both" if given else ""
+            raise ValidationError(f"Paste the people or choose a file{also}.")
         if data.get("file"):
             try:
                 data["people"] = data["file"].read().decode("utf-8")

@@ -160,7 +160,8 @@ def _check(study: Study, chosen: Sequence[Batch], wanted: int) -> None:
         raise BadInput("A batch needs at least one annotator: ask for 1 or more.")
     if not chosen:
         raise BadInput(
-            "No item set fits this choice: choose other shots or chains, or import the files."
+            "No item set fits this choice: tick a task under a number of shots that it has, and a "
+            "split of it, or import the files."
         )
     for task in {batch.task for batch in chosen}:
         if task.benchmark_id != study.benchmark_id:

@@ -22,6 +22,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
+from annotation.admin.forms import RuledForm
 from annotation.admin.pages import OwnedAdmin, shown, to_row
 from annotation.models import Benchmark, Study
 from annotation.models.errors import Frozen, Refusal
@@ -228,6 +229,7 @@ class RunAdmin(NeverChanged[Run]):
 
 @admin.register(ReportedScore)
 class ReportedScoreAdmin(NeverChanged[ReportedScore]):
+    form = RuledForm[ReportedScore]
     list_display = ["system", "method", "task", "shots_shown", "mean", "sd", "n", "references"]
     list_filter = [
         ("benchmark", admin.RelatedOnlyFieldListFilter),
@@ -237,6 +239,17 @@ class ReportedScoreAdmin(NeverChanged[ReportedScore]):
     search_fields = ["system", "source"]
 
     shots_shown = shown("shots", lambda score: shots_label(score.shots), ordering="shots")
+
+    def save_model(self, request: HttpRequest, obj: ReportedScore, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        tasks = list(obj.benchmark.tasks.values_list("slug", flat=True))
+        if obj.task not in tasks:
+            known = ", ".join(tasks) or "none"
+            messages.warning(
+                request,
+                f"The benchmark has no task {obj.task} (it has {known}): the figure gets a column "
+                "of its own. Delete it if that is not meant.",
+            )
 
 
 @admin.register(Leaderboard)

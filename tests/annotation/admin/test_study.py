@@ -215,6 +215,7 @@ BAD_RULES = [
     ({"outcome_rules-1-code": ""}, "Every outcome needs a code."),
     ({"outcome_rules-1-code": "CODE-COMPLETED"}, "have the same code"),
     ({"outcome_rules-1-minimum": "-1"}, "cannot be below 0"),
+    ({"platform_fee": "-3"}, "The platform&#x27;s fee cannot be below 0."),
 ]
 
 

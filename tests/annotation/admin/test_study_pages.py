@@ -140,7 +140,7 @@ def test_names_nobody_in_the_log(admin_client: Client, study: Study) -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ({"people": ""}, "Paste the people or choose a file"),
+        ({"people": ""}, "Paste the people or choose a file."),
         ({"people": "id,name"}, "No ids were found"),
         ({"people": "x" * 201}, "Line 1"),
         ({"file": SimpleUploadedFile("p.csv", b"\xff\xfe\x00")}, "not UTF-8"),

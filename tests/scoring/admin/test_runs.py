@@ -94,7 +94,13 @@ def test_takes_a_published_figure_by_hand_and_lets_it_be_deleted(admin_client: C
         "references": "unknown",
         "source": "A. Body 2026",
     }
-    admin_client.post("/admin/scoring/reportedscore/add/", figure)
+    add = "/admin/scoring/reportedscore/add/"
+    refused = admin_client.post(add, {**figure, "mean": "-5", "sd": "-2"}).content.decode()
+    assert "The mean is in percent: between 0 and 100." in refused
+    assert "The SD cannot be below 0." in refused
+    assert "is violated" not in refused
+    told = admin_client.post(add, figure, follow=True).content.decode()
+    assert "The benchmark has no task sst2" in told
     score = ReportedScore.objects.get()
     assert "all" in admin_client.get("/admin/scoring/reportedscore/").content.decode()
     twice = admin_client.post("/admin/scoring/reportedscore/add/", figure)
