@@ -96,8 +96,21 @@ def _span(shares: Iterable[float]) -> str:
 
 def why_no_floor(batch: Batch) -> str:
     """Empty where the batch has one."""
-    screenings = screenings_of(batch)
-    if batch.study.known_people or any(screening.is_floor for screening in screenings):
+    return _no_floor(batch.study, screenings_of(batch))
+
+
+def unsure_verdicts(study: Study) -> Iterator[str]:
+    """Told before money is spent: afterwards the rules are frozen."""
+    rules, cells = _rules(study), defaultdict[str, dict[str, None]](dict)
+    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
+        if reason := _no_floor(study, _simulated(rules[batch.pk].values())):
+            cells[reason][f"{batch.task} with {batch.condition}"] = None
+    for reason, names in cells.items():
+        yield f"No verdict on {', '.join(names)} can be sure: {reason}."
+
+
+def _no_floor(study: Study, screenings: Sequence[Screening]) -> str:
+    if study.known_people or any(screening.is_floor for screening in screenings):
         return ""
     floors = [screening for screening in screenings if screening.rule.floor is not None]
     if not floors:

@@ -36,7 +36,7 @@ from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
-from annotation.studies.screening import screening_facts
+from annotation.studies.screening import screening_facts, unsure_verdicts
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.finishing import CENT
@@ -88,7 +88,11 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         **study_frame(request.user, study, tab="start"),
         "refusal": refusal,
         "missing": what_is_missing(study),
-        "advice": [*design_advice(study, batches, host=request.get_host()), *study_advice(study)],
+        "advice": [
+            *design_advice(study, batches, host=request.get_host()),
+            *unsure_verdicts(study),
+            *study_advice(study),
+        ],
         "batches": batches,
         "tasks": [
             (task, markdown_html(answer_kind(task.kind).described(task.description), task.markup))

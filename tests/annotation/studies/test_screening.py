@@ -15,6 +15,7 @@ from annotation.studies.screening import (
     let_in,
     screenings_by_cell,
     screenings_of,
+    unsure_verdicts,
     why_no_floor,
 )
 from scoring.core.screening import ScreeningFigures
@@ -58,6 +59,14 @@ def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
     (screening,) = screenings_of(batch)
     assert screening.figures.guessers_in < 0.2 < screening.figures.guessers_past_floor
     assert why_no_floor(batch)
+
+
+def test_says_before_the_start_where_no_verdict_can_be_sure(admin_client: Client) -> None:
+    study = drafted(min_training_score=60).study
+    page = admin_client.get(reverse("annotation:start", args=[study.slug])).content.decode()
+    assert "can be sure: its floor lets in more than 20 of 100 people who only guess." in page
+    Study.objects.update(min_training_score=70)
+    assert list(unsure_verdicts(Study.objects.get())) == []
 
 
 def test_keeps_what_was_found_at_the_start() -> None:
