@@ -14,7 +14,7 @@ from django.utils.text import Truncator
 
 from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
-from annotation.payments.ledger import Due, dues_of
+from annotation.payments.ledger import Due
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
@@ -73,7 +73,7 @@ def overview(
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
-    ended = dues_of(study, [row.person for row in people if not row.is_at_work])
+    ended = [row.due for row in people if row.due]
     so_far, expected = _cost(study, people, ended, figures, total)
     return {
         "shots": shots,

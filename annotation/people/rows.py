@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation import models
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
+from annotation.payments.ledger import Due, dues_of
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.exported_judgements import csv_lines
@@ -22,12 +23,19 @@ from scoring.tables.table import columns_in, values_of
 
 
 class Row:
-    """item_ms: the median milliseconds an item took those who completed the same cell, or 0."""
+    """item_ms: the median milliseconds an item took those who completed the same cell, or 0; due:
+    of those whose work has ended."""
 
     def __init__(
-        self, study: models.Study, person: Person, items: int, item_ms: float, flags: Sequence[Flag]
+        self,
+        study: models.Study,
+        person: Person,
+        items: int,
+        item_ms: float,
+        flags: Sequence[Flag],
+        due: Due | None,
     ) -> None:
-        self.person, self.items, self.flags = person, items, flags
+        self.person, self.items, self.flags, self.due = person, items, flags, due
         self.done = person.step + (person.state == models.WorkState.REVEALED)
         if person.outcome == models.Outcome.COMPLETED:
             self.done = items
@@ -35,8 +43,7 @@ class Row:
         usual = item_ms * self.done
         self.minutes = person.paid_ms / 60_000
         self.pace = person.paid_ms / usual if usual else None
-        amount = person.amount
-        self.pay = earned(person.paid_ms, study.hourly_rate) if amount is None else amount
+        self.pay = due.total if due else earned(person.paid_ms, study.hourly_rate)
 
     @property
     def needs_a_look(self) -> bool:
@@ -77,8 +84,16 @@ def rows(study: models.Study) -> list[Row]:
     items = _items(study)
     paces = _paces(everybody, items)
     flags = _flags(study, everybody)
+    dues = {due.person.pk: due for due in dues_of(study, [x for x in everybody if x.outcome])}
     found = [
-        Row(study, one, items[one.batch.pk], paces.get(_cell(one.batch), 0), flags[one.pk])
+        Row(
+            study,
+            one,
+            items[one.batch.pk],
+            paces.get(_cell(one.batch), 0),
+            flags[one.pk],
+            dues.get(one.pk),
+        )
         for one in everybody
     ]
     _keep_flagged(found)

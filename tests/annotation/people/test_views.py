@@ -17,7 +17,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Batch, ChangeAction, Example, JoinAnswer, Outcome, Place
-from annotation.payments.ledger import COLUMNS, approve
+from annotation.payments.ledger import COLUMNS, approve, due_of
 from annotation.people.flags import ENOUGH_ANSWERS, HAS_WRONG
 from annotation.people.overview import ENOUGH_JOINS, overview
 from annotation.people.rows import rows
@@ -400,6 +400,8 @@ def test_tells_of_a_correction_wherever_money_is_told(researcher: Client, batch:
         researcher, "person", batch, done.pk
     ).replace("\xa0", " ")
     assert standing(batch, at=make.NOON).so_far == before + 5
+    (row,) = rows(batch.study)
+    assert row.pay == due_of(done).total
     editor = signed_in(batch, "editor").get(path("person", batch, done.pk)).content.decode()
     assert "The page was slow" not in editor
 
