@@ -122,17 +122,17 @@ def _why_screened_out(assignment: models.Assignment) -> str:
     checks, practice = assignment.check_screening, assignment.screening
     if not checks.get("passed", True):
         return _(
-            "Your score in the checks was %(score)s; to go on it takes %(mark)s. That was fixed "
+            "Your score in the checks was %(score)s; you needed %(mark)s to go on. That was fixed "
             "beforehand; you were not compared with anybody."
         ) % _score_and_mark(checks["score"], checks["floor"])
     if practice.get("reason") == "drop":
         return _(
-            "Your practice score was %(score)s; to go on it takes %(mark)s, by what other people "
+            "Your practice score was %(score)s; you needed %(mark)s to go on, by what other people "
             "scored."
         ) % _score_and_mark(practice["score"], practice["lowest_allowed"])
     return _(
-        "Your practice score was %(score)s; to go on it takes %(mark)s. That was fixed beforehand; "
-        "you were not compared with anybody."
+        "Your practice score was %(score)s; you needed %(mark)s to go on. That was fixed "
+        "beforehand; you were not compared with anybody."
     ) % _score_and_mark(practice["score"], practice["floor"])
 
 

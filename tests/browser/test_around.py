@@ -90,7 +90,7 @@ def test_takes_a_comment_at_the_end(person: Person) -> None:
     person.start(make.running_batch(zero_shot=True, tests=1))
     person.chooses(0)
     person.goes_on()
-    person.page.get_by_text("Tell the people who run the study something").click()
+    person.page.get_by_text("Write to the people who run the study").click()
     person.page.get_by_role("textbox").fill("Nice.")
     person.page.get_by_role("button", name="Send this").click()
     person.page.get_by_role("link", name="Back").click()

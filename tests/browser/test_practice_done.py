@@ -72,7 +72,7 @@ def test_does_not_speak_of_an_item_where_there_is_none(person: Person) -> None:
     page = person.page
     page.get_by_role("link", name="Report a problem").click()
     expect(page.get_by_role("heading", level=2)).to_have_text(
-        "Tell the people who run the study something"
+        "Write to the people who run the study"
     )
     page.go_back()
     expect(page.get_by_role("link", name="Report a problem", exact=True)).to_be_visible()

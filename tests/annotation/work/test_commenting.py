@@ -69,7 +69,7 @@ def test_names_no_example_that_was_not_shown(client: Client, step: str) -> None:
 
 def test_takes_a_comment_at_the_end(client: Client, assignment: Assignment) -> None:
     client.post("/work/withdraw/", {"sure": "1"})
-    assert "Tell the people who run the study" in client.get("/work/").content.decode()
+    assert "Write to the people who run the study" in client.get("/work/").content.decode()
     client.post(COMMENT, {"text": "Too long for me."})
     assert Comment.objects.get().example is None
 
