@@ -4,7 +4,7 @@ assumptions that the plan states; the formulas and their simulation are in the c
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isnan
+from math import copysign, isnan
 
 from annotation.models.errors import BadInput
 from scoring.core import people_designs
@@ -93,6 +93,28 @@ class Plan:
             return None
         more = replace(self.assumptions, max_items=MOST_ITEMS)
         return self._strong_enough(self.assumptions) or self._strong_enough(more)
+
+    @cached_property
+    def with_all_items(self) -> tuple[int, people_designs.PeopleDesign] | None:
+        """Where the difference is out of reach: the least larger one, in whole points, that the
+        fewest people find on all the items that there are, and their design."""
+        a, asked = self.assumptions, self.contrast
+        assert asked is not None
+        people = max(EXPLORATORY_BELOW, a.splits)
+        for points in range(int(100 * abs(asked.difference)) + 1, 100):
+            larger = replace(asked, difference=copysign(points / 100, asked.difference))
+            other = replace(self, contrast=larger)
+            if other.model is None:
+                return None
+            design = other._with_power(design_of(a, people, a.max_items))
+            if (design.power or 0) < ENOUGH:
+                continue
+            if self.can_be_simulated(design):
+                design = other._with_chance(design)
+            # The formula promises a little too much at times.
+            if _chance(design) >= ENOUGH:
+                return points, design
+        return None
 
     @property
     def is_for_difference(self) -> bool:
@@ -269,7 +291,7 @@ def _notes(plan: Plan) -> Iterator[str]:
     if not plan.frontier and a.viewers:
         yield f"This budget pays for no layout of {a.viewers} people an item."
     elif plan.is_for_difference and best is None:
-        yield _what_it_takes(plan)
+        yield f"{_what_it_takes(plan)} {_what_can_be_had(plan)}"
     elif not plan.frontier:
         cost = a.costs.of(a.least_annotators, a.least_items)
         yield (
@@ -310,4 +332,16 @@ def _what_it_takes(plan: Plan) -> str:
     return (
         f"{first}: {enough.annotators} people on {enough.items} items each, "
         f"for {enough.cost:.2f} {plan.assumptions.currency}."
+    )
+
+
+def _what_can_be_had(plan: Plan) -> str:
+    items, found = plan.assumptions.max_items, plan.with_all_items
+    if found is None:
+        return f"More people do not help: {items} items are too few."
+    points, design = found
+    return (
+        f"More people do not help: on all {items} items that there are, {design.annotators} people "
+        f"find a difference of {points} points in {100 * ENOUGH:.0f} %, for {design.cost:.2f} "
+        f"{plan.assumptions.currency}."
     )

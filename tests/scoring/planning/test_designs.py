@@ -264,3 +264,27 @@ def test_says_how_many_items_a_small_difference_takes() -> None:
     assert enough.items > Assumptions().max_items
     [note] = plan.notes
     assert note.startswith(f"Finding the difference in 80 % takes more items: {enough.annotators}")
+
+
+@pytest.mark.parametrize(("asked", "sign"), [(0.05, 1), (-0.05, -1)])
+def test_says_which_difference_the_items_that_there_are_would_show(asked: float, sign: int) -> None:
+    plan = make_plan(Assumptions(max_items=100, shots=0), contrast=Contrast(asked))
+    assert plan.with_all_items is not None
+    points, design = plan.with_all_items
+    assert (design.annotators, design.items) == (5, 100)
+    assert design.chances is not None
+    assert design.chances.probable >= ENOUGH
+    told = f"5 people find a difference of {points} points in 80 %, for {design.cost:.2f} USD."
+    [note] = plan.notes
+    assert note.endswith(f"More people do not help: on all 100 items that there are, {told}")
+    # It can be planned, and a point less takes more people or cannot be.
+    wanted = make_plan(plan.assumptions, contrast=Contrast(sign * points / 100)).recommended
+    assert wanted is not None
+    less = make_plan(plan.assumptions, contrast=Contrast(sign * (points - 1) / 100)).recommended
+    assert less is None or less.annotators > 5
+
+
+def test_says_where_too_few_items_show_no_difference_at_all() -> None:
+    plan = make_plan(Assumptions(max_items=20), contrast=Contrast(-0.1))
+    assert plan.with_all_items is None
+    assert plan.notes[0].endswith("More people do not help: 20 items are too few.")
