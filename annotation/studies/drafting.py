@@ -278,11 +278,12 @@ def draft_study(
     currency: str = "USD",
     platform_fee: Decimal = Decimal(0),
     viewers: int | None = None,
+    seen: int | None = None,
     owner: User | None = None,
 ) -> Study:
     """So many annotators on so many items, which count contexts, in so many batches with these
-    shots; with so many viewers of each item in parts, one annotator each. Raises BadInput if the
-    task has fewer such sets, or the short name is taken."""
+    shots; with so many viewers of each item in parts, one annotator each, who see so many items
+    together. Raises BadInput if the task has fewer such sets, or the short name is taken."""
     _check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():
@@ -297,11 +298,10 @@ def draft_study(
         )
         make_owner(study, owner)
         add_missing_codes(study)
+        for batch in chosen:
+            batch.test_set = cut_test_set(batch.test_set, seen or items)
         if viewers:
             chosen, annotators = [*in_parts(chosen, items, viewers, seed=0)], 1
-        else:
-            for batch in chosen:
-                batch.test_set = cut_test_set(batch.test_set, items)
         add_batches(study, chosen, wanted=annotators, by=owner)
     return study
 

@@ -1,6 +1,6 @@
 """The planner's forms: what a plan starts from and rests on, and the study that it makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import sqrt
@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 
 from annotation.access import rights
-from annotation.models import Assignment, Channel, Study, Task
+from annotation.models import Assignment, Channel, Item, Study, Task
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
 from annotation.work.estimating import ASSUMED_SECONDS
@@ -19,6 +19,7 @@ from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.power import Contrast
 from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
+from scoring.tables.table import listed
 
 DIFFERENCE, BUDGET, WIDTH = "difference", "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
@@ -348,6 +349,9 @@ def _offer_tasks(field: forms.Field, user: User) -> None:
 class DraftForm(forms.Form):
     """The study that a plan makes; the result's hidden fields carry the design."""
 
+    # Those of the chosen task, where more are planned.
+    fewer_items: int | None = None
+
     task = TaskField(Task.objects.none(), label="Task", empty_label="choose a task")
     title = forms.CharField(label="Title", max_length=200)
     slug = forms.SlugField(
@@ -362,6 +366,8 @@ class DraftForm(forms.Form):
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     viewers = forms.IntegerField(min_value=2, max_value=MOST_ANNOTATORS, required=False)
+    # Items of all people together, where they get parts.
+    seen = forms.IntegerField(min_value=1, max_value=MOST_ITEMS, required=False)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
     # With the fee.
     cost = forms.FloatField(min_value=0, required=False)
@@ -374,6 +380,23 @@ class DraftForm(forms.Form):
         super().__init__(*args, **kwargs)
         _offer_tasks(self.fields["task"], user)
 
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or self.cleaned_data
+        if not {"task", "shots", "items"} <= given.keys():
+            return given
+        task, planned = given["task"], given.get("seen") or given["items"]
+        sizes = _items_by_shots(task)
+        there = sizes.get(given["shots"])
+        if there is None:
+            self.add_error("task", _other_shots(task, given["shots"], sizes))
+        elif there < planned:
+            self.fewer_items = there
+            self.add_error(
+                "task",
+                f"The test set of {task} has {there} items, fewer than the {planned} planned.",
+            )
+        return given
+
     def asked(self) -> list[forms.BoundField]:
         """What the researcher says; the rest is the plan's."""
         return [self[name] for name in ("task", "title", "slug", "channel")]
@@ -382,18 +405,33 @@ class DraftForm(forms.Form):
 def values_of_task(task: Task) -> dict[str, str]:
     """Its items, counted in contexts, and its most shots."""
     values = {"task": str(task.pk)}
-    possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
-    if not possible:
-        return values
-    shots = max(batch.shots for batch in possible)
-    values["shots"] = str(shots)
-    largest = max(
-        batch.test_set.items.order_by().values("example__context_hash").distinct().count()
-        for batch in possible
-        if batch.shots == shots
-    )
-    values["max_items"] = str(max(2, largest))
+    if sizes := _items_by_shots(task):
+        shots = max(sizes)
+        values |= {"shots": str(shots), "max_items": str(max(2, sizes[shots]))}
     return values
+
+
+def _items_by_shots(task: Task) -> dict[int, int]:
+    """Of the largest test set that goes with so many shots."""
+    possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
+    items = Item.objects.filter(item_set__in={batch.test_set_id for batch in possible}).order_by()
+    contexts = Count("example__context_hash", distinct=True)
+    counted = dict(items.values_list("item_set").annotate(contexts))
+    sizes: dict[int, int] = {}
+    for batch in possible:
+        size = counted.get(batch.test_set_id, 0)
+        sizes[batch.shots] = max(size, sizes.get(batch.shots, 0))
+    return sizes
+
+
+def _other_shots(task: Task, shots: int, sizes: Mapping[int, int]) -> str:
+    known = sorted(filter(None, sizes))
+    if not sizes:
+        return f"The task {task.slug} has no test set."
+    if not shots:
+        return f"The task {task.slug} cannot be done zero-shot: it has {listed(known)} shots."
+    there = f"it has {listed(known)}" if known else "only zero-shot is possible"
+    return f"The task {task.slug} has no training set of {shots} shots: {there}."
 
 
 def values_of_pilot(pilot: Pilot) -> dict[str, str]:

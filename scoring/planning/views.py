@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -61,6 +61,7 @@ def plan_document(request: HttpRequest) -> HttpResponse:
 @require_POST
 def draft_plan(request: ResearcherRequest) -> HttpResponse:
     draft = DraftForm(request.POST, user=request.user)
+    form = PlanForm.from_query(QueryDict(request.POST.get("query", "")))
     if draft.is_valid():
         try:
             study = _drafted_study(request, draft)
@@ -69,8 +70,10 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
         else:
             messages.success(request, "The study was made as planned. Look it over, then start it.")
             return redirect("scoring:builder", study.slug)
-    form, start = PlanForm.from_query(request.GET), StartForm(user=request.user)
-    context = {"form": form, "start": start, "draft": draft, **_result(form)}
+    context = {"form": form, "start": StartForm(user=request.user), "draft": draft, **_result(form)}
+    if draft.fewer_items is not None:
+        of_task = {"task": request.POST["task"], "max_items": max(2, draft.fewer_items)}
+        context["with_task"] = urlencode({**form.data, **of_task})
     return render(request, "scoring/planning/plan.html", context, status=422)
 
 
@@ -155,9 +158,12 @@ def _started(request: ResearcherRequest) -> HttpResponse:
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
     """Its people are spread over the splits as evenly as can be."""
     given = form.cleaned_data
-    names = ("task", "shots", "items", "viewers", "slug", "title", "channel", "currency")
+    of_plan = ("shots", "items", "viewers", "seen", "currency")
+    names = ("task", "slug", "title", "channel", *of_plan)
     least, more = divmod(given["annotators"], given["splits"])
     if given["viewers"]:
+        if given["splits"] > 1:
+            raise BadInput("A test set in parts is planned for one split: plan it with one.")
         least, more = 1, 0
     if not least:
         raise BadInput(

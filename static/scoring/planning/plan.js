@@ -1,5 +1,6 @@
 // The planner's sliders: each moves with its number, and any change replans. A typical value goes
-// into its number. Whoever changes the budget or the width plans for it.
+// into its number. Whoever changes the budget or the width plans for it. A study is offered only
+// where the plan recommends one.
 (() => {
   "use strict";
 
@@ -30,5 +31,9 @@
       number.dispatchEvent(new Event("change", { bubbles: true }));
     });
   }
+  document.addEventListener("htmx:afterSwap", () => {
+    const draft = document.querySelector("[data-draft]");
+    if (draft) draft.hidden = !document.querySelector(".plan-best");
+  });
   form.dataset.ready = "";
 })();

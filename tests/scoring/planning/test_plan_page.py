@@ -1,7 +1,9 @@
 import json
 import re
 from decimal import Decimal
+from html import escape, unescape
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -256,9 +258,89 @@ def test_plans_and_makes_a_study_in_parts(admin_client: Client) -> None:
     assert "Items in all" in text
     refused = text_of(page(admin_client, **given, aim="width", width=5).encode())
     assert "Parts of a test set are planned for a budget" in refused
-    drafted(admin_client, viewers=2, annotators=8, items=3, shots=0)
+    assert f'name="seen" value="{best.seen}"' in page(admin_client, **given)
+    drafted(admin_client, viewers=2, annotators=8, items=3, seen=12, shots=0)
     batches = Study.objects.get().batches.all()
     assert [(batch.wanted, batch.test_set.items.count()) for batch in batches] == [(1, 3)] * 8
+
+
+def test_refuses_a_task_with_fewer_items_than_planned(admin_client: Client) -> None:
+    task = make.task(slug="topics", training=3, tests=12)
+    query = urlencode({"difference": 30, "shots": 0, "rate": 9})
+    response = drafted(admin_client, task=task.pk, items=20, shots=0, query=query)
+    assert response.status_code == 422
+    sentence = "The test set of topics has 12 items, fewer than the 20 planned"
+    assert sentence in text_of(response.content)
+    assert not Study.objects.exists()
+    # The way back keeps what else was said, and the task with its items.
+    href = re.search(r'href="(/plan/[^"]*)">Plan with this task', response.content.decode())
+    assert href is not None
+    back = admin_client.get(unescape(href[1]))
+    assert back.content.decode().count(f'<option value="{task.pk}" selected>') == 2
+    form = back.context["form"]
+    assert form.is_valid()
+    assert (form.assumptions().max_items, form.assumptions().shots) == (12, 0)
+    assert (form.assumptions().rate, form.cleaned_data["difference"]) == (9, 30)
+
+
+def test_keeps_the_planned_seconds_where_the_items_suffice(admin_client: Client) -> None:
+    """At 12 an hour 40 examples of 20 seconds and nothing else cost 2.67."""
+    drafted(admin_client, items=10, shots=0, rate="12", fee="0", cost="2.6667")
+    assert Study.objects.get().expected_seconds == pytest.approx(20, abs=0.01)
+    assert Study.objects.get().batches.get().test_set.items.count() == 10
+
+
+def test_refuses_parts_of_a_test_set_that_is_too_small(admin_client: Client) -> None:
+    response = drafted(admin_client, viewers=2, annotators=9, items=3, seen=13, shots=0)
+    assert "has 12 items, fewer than the 13 planned" in text_of(response.content)
+    assert not Study.objects.exists()
+
+
+def test_hands_out_only_the_items_that_a_plan_in_parts_pays_for(admin_client: Client) -> None:
+    task = make.task(slug="large", training=3, tests=30)
+    in_parts = {"task": task.pk, "viewers": 2, "items": 3, "seen": 12, "shots": 0}
+    assert drafted(admin_client, annotators=8, **in_parts).url
+    batches = Study.objects.get().batches.all()
+    assert [(batch.wanted, batch.test_set.items.count()) for batch in batches] == [(1, 3)] * 8
+    several = drafted(admin_client, **in_parts, splits=2, slug="several")
+    assert "A test set in parts is planned for one split" in text_of(several.content)
+
+
+def test_names_the_shots_that_a_task_has(admin_client: Client) -> None:
+    task = make.task(slug="virology", training=5, tests=12)
+    ten = [make.example(task, f"ten {n}", role="training") for n in range(10)]
+    make.item_set(task, ten, name="train-10-1", shots=10, split=1)
+    text = text_of(drafted(admin_client, task=task.pk, shots=30).content)
+    assert "The task virology has no training set of 30 shots: it has 5 and 10." in text
+    bare = make.task(slug="bare", training=0, tests=12)
+    text = text_of(drafted(admin_client, task=bare.pk, shots=30).content)
+    assert "The task bare has no training set of 30 shots: only zero-shot is possible." in text
+    few = make.task(slug="few", training=0, tests=0)
+    ItemSet.objects.filter(task=few).delete()
+    text = text_of(drafted(admin_client, task=few.pk, shots=0).content)
+    assert "The task few has no test set." in text
+    for role, name in [("training", "episode-1-train"), ("test", "episode-1-test")]:
+        shown = [make.example(few, f"{role} {n}", role=role) for n in range(5)]
+        shots = 5 if role == "training" else None
+        make.item_set(few, shown, name=name, role=role, shots=shots, episode=1)
+    text = text_of(drafted(admin_client, task=few.pk, shots=0).content)
+    assert "The task few cannot be done zero-shot: it has 5 shots." in text
+    assert not Study.objects.exists()
+
+
+def test_offers_no_study_where_there_is_no_design(admin_client: Client) -> None:
+    task = make.task(slug="topics", training=3, tests=12)
+    html = page(admin_client, task=task.pk, max_items=100, shots=0)
+    assert "5 people find a difference of" in text_of(html.encode())
+    assert '<section class="panel" data-draft hidden>' in html
+    assert '<section class="panel" data-draft>' in page(admin_client, max_items=100, budget=50)
+
+
+def test_comes_back_to_the_plan_that_was_not_made(admin_client: Client) -> None:
+    query = urlencode({"budget": 30, "shots": 0})
+    response = drafted(admin_client, splits=5, query=query)
+    assert response.context["form"]["budget"].value() == "30"
+    assert f'name="query" value="{escape(response.context["query"])}"' in response.content.decode()
 
 
 def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
