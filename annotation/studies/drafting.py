@@ -29,7 +29,7 @@ from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen
-from annotation.models.texts import checksum
+from annotation.models.texts import checksum, counted
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
 from annotation.work.estimating import far_longer, timed
@@ -318,8 +318,8 @@ def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
         sizes = {shots_of(batch) for batch in possible}
         known = ", ".join(map(str, sorted(size for size in sizes if size is not None)))
         raise BadInput(
-            f"The task {task.slug} has {len(fitting)} batches with {shots} shots, not {wanted}; "
-            f"it has sets with these shots: {known}."
+            f"The task {task.slug} has {counted(len(fitting), 'batch', 'batches')} with {shots} "
+            f"shots, not {wanted}; it has sets with these shots: {known}."
         )
     return fitting[:wanted]
 

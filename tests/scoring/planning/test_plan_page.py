@@ -352,7 +352,7 @@ def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
     response = drafted(admin_client, splits=5, annotators=7)
     assert response.status_code == 422
     text = text_of(response.content)
-    assert "has 1 batches with 3 shots, not 5; it has sets with these shots: 0, 3" in text
+    assert "has 1 batch with 3 shots, not 5; it has sets with these shots: 0, 3" in text
     assert "annotators on" in text
     assert not Study.objects.exists()
     assert not ItemSet.objects.filter(name__contains="part").exists()
