@@ -2,7 +2,8 @@
 
 Its own way to wait for the write lock is to sleep, longer and longer, and to look again: the lock
 lies free meanwhile, and whoever has waited longest comes last. Here a process's threads queue for
-it, and the first of them looks every millisecond.
+it, and the first of them looks often, since a step holds it for less than a millisecond; after a
+while of waiting for longer work, every millisecond.
 
 And no garbage is collected while the lock is held. The collector frees other threads' cursors too
 (one that was refused the lock lies in its own traceback until then), and SQLite frees a cursor only
@@ -13,12 +14,13 @@ on, and nobody else can write, until the other gives up; and it is asked again a
 import gc
 import time
 from collections import defaultdict
+from itertools import chain, repeat
 from threading import Lock
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
-LOOK_AGAIN_AFTER_S = 0.001
+AT_FIRST_S, TIMES, LATER_S = 0.0002, 20, 0.001
 # Of each database, who writes or is the next to write in this process.
 _turns: defaultdict[str, Lock] = defaultdict(Lock)
 
@@ -56,8 +58,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         [[usual_ms]] = self.connection.execute("PRAGMA busy_timeout")
         self.connection.execute("PRAGMA busy_timeout = 0")
         try:
-            while not self._is_taken(deadline):
-                time.sleep(LOOK_AGAIN_AFTER_S)
+            for pause_s in chain(repeat(AT_FIRST_S, TIMES), repeat(LATER_S)):
+                if self._is_taken(deadline):
+                    break
+                time.sleep(pause_s)
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {usual_ms}")
 
