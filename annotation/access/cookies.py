@@ -10,6 +10,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any
@@ -126,7 +127,7 @@ def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assign
 
 def _set_cookie(response: HttpResponseBase, content: Mapping[str, Any]) -> None:
     text = json.dumps({**content, "nonce": token_hex(8)}, separators=(",", ":"))
-    _set(response, COOKIE, signing.get_cookie_signer(salt=COOKIE + _SALT).sign(text), _MAX_AGE_S)
+    _set(response, COOKIE, _signer(settings.SECRET_KEY).sign(text), _MAX_AGE_S)
 
 
 def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:
@@ -152,11 +153,17 @@ def device_code_of(request: HttpRequest) -> str:
 
 def cookie_of(request: HttpRequest) -> dict[str, Any]:
     try:
-        text = request.get_signed_cookie(COOKIE, salt=_SALT, max_age=_MAX_AGE_S)
+        text = _signer(settings.SECRET_KEY).unsign(request.COOKIES[COOKIE], max_age=_MAX_AGE_S)
     except (KeyError, BadSignature):
         return {}
-    content: dict[str, Any] = json.loads(text or "{}")
+    content: dict[str, Any] = json.loads(text)
     return content
+
+
+@cache
+def _signer(_key: str) -> signing.TimestampSigner:
+    """As Django makes one of its settings."""
+    return signing.get_cookie_signer(salt=COOKIE + _SALT)
 
 
 def _known(content: Mapping[str, Any]) -> list[int]:

@@ -58,6 +58,8 @@ class PreparedRow(Generic[M]):
         return kept
 
 
+# What of these is stored is what a row holds; the others are asked what they make of it.
+PLAIN: tuple[type[Any], ...] = (models.IntegerField, models.BooleanField, models.ForeignKey)
 _INSERTS: dict[type[models.Model], tuple[Sequence[Any], str]] = {}
 _UPDATES: dict[tuple[object, ...], tuple[list[Any], str]] = {}
 
@@ -69,9 +71,9 @@ def insert(row: models.Model) -> None:
         model, compiled_insert(row, returning=[model._meta.pk])
     )
     connection = connections[DEFAULT_DB_ALIAS]
-    values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
+    values = [getattr(row, field.attname) for field in fields]
     with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+        cursor.execute(sql, _stored(fields, values, connection))
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, connection.alias
 
@@ -98,13 +100,16 @@ def update(
     kept = _UPDATES.get(key) or _UPDATES.setdefault(key, _compiled_update(model, where, changes))
     fields, sql = kept
     connection = connections[DEFAULT_DB_ALIAS]
-    prepared = [
-        field.get_db_prep_save(value, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, _stored(fields, values, connection))
+        return int(cursor.rowcount)
+
+
+def _stored(fields: Sequence[Any], values: Sequence[Any], connection: Any) -> list[Any]:
+    return [
+        value if isinstance(field, PLAIN) else field.get_db_prep_save(value, connection)
         for field, value in zip(fields, values, strict=True)
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, prepared)
-        return int(cursor.rowcount)
 
 
 def _compiled_update(

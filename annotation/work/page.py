@@ -414,9 +414,16 @@ def _place_html(language: str, **here: Any) -> SafeString:
 
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
     rules, minutes = content.rules, assignment.paid_ms // 60_000
-    amount = amount_text(earned(assignment.paid_ms, rules.hourly_rate), rules.currency)
-    text = _("%(minutes)s min · %(amount)s") % {"minutes": minutes, "amount": amount}
-    if left := _minutes_left(assignment, content.steps):
+    amount = earned(assignment.paid_ms, rules.hourly_rate)
+    left = _minutes_left(assignment, content.steps)
+    return _worked_text(get_language(), minutes, amount, rules.currency, left)
+
+
+@lru_cache(maxsize=4096)
+def _worked_text(_language: str, minutes: int, amount: Decimal, currency: str, left: int) -> str:
+    figures = {"minutes": minutes, "amount": amount_text(amount, currency)}
+    text = _("%(minutes)s min · %(amount)s") % figures
+    if left:
         text += " · " + _("about %(minutes)s min left") % {"minutes": left}
     return text
 
