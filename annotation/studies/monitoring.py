@@ -1,6 +1,6 @@
 """How studies are going: of one study the figures of each batch, for the pages that watch it; of
-every study how far it is and what to do next, for the front page. In a fixed number
-of queries; simulated annotators enter no figure."""
+every study how far it is and what to do next, for the front page. In a fixed number of queries;
+simulated annotators enter no figure."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
