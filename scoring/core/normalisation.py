@@ -7,13 +7,17 @@
 
 - `number`: all but the number. `72.0` is `72`, `1,130` is `1130`, `$ 5.`, `5 %` and `5 dollars` are
   `5`, `1/2` is `0.5`; `1.5` is not `15`, `-5` not `5`. A text that is no number, or might be two of
-  them (`1.234,5`), stays as it is. With a tolerance behind it, absolute (`number±0.01`) or relative
-  to the gold (`number±1%`), an answer so near to a gold is that gold.
+  them (`1.234,5`), stays as it is. Digits of every script, signs of full width and vulgar fractions
+  are read (`２５` is `25`, `2½` is `2.5`); with a power, a circled figure or a multiple in words
+  behind it (`10³`, `5①`, `3 million`) a text is no number, rather than another one. With a
+  tolerance behind it, absolute (`number±0.01`) or relative to the gold (`number±1%`), an answer so
+  near to a gold is that gold.
 
 It is applied to answers and gold alike, before empty texts are dropped.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from string import punctuation
@@ -38,9 +42,31 @@ _WRITTEN = re.compile(
     rf"(?P<sign>{_SIGN})\s*(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP)\b)?\s*(?P<inner>{_SIGN})\s*"
     rf"(?:(?:(?P<whole>\d+)\s+)?(?P<above>\d+)\s?[/\u2044]\s?(?P<below>\d+)"
     rf"|(?P<number>{_DIGITS})(?P<power>[eE][-+]?\d{{1,2}})?)\.?"
-    rf"(?:\s*[%$\u20ac\u00a3\u00a5\u20b9])?\s*\u00b0?(?:-?{_UNIT})?(?:[\s/-]+{_UNIT}){{0,7}}\s*[.!]?"
+    r"(?P<unit>(?:\s*[%$\u20ac\u00a3\u00a5\u20b9])?\s*\u00b0?"
+    rf"(?:-?{_UNIT})?(?:[\s/-]+{_UNIT}){{0,7}})\s*[.!]?"
 )
 _MINUS = ("-", "\u2212", "\u2013")
+# A sign of full width or of another script, as ASCII has it; a long vowel mark before a digit is
+# what a Japanese keyboard gives for a minus.
+_MARKS = {
+    0x066B: ".",
+    0x066C: ",",
+    0xFE50: ",",
+    0xFE52: ".",
+    0xFE62: "+",
+    0xFE63: "-",
+    0xFFE5: "\xa5",
+}
+_MARKS |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_LONG_MARK = re.compile(r"\u30fc(?=\s*\d)")
+_VULGAR = re.compile(r"[\u00bc-\u00be\u2150-\u215e\u2189]")
+# Behind a number they make another one of it. number.js has the same list.
+_MULTIPLES = (
+    *("k", "hundred", "hundreds", "thousand", "thousands", "million", "millions", "billion"),
+    *("billions", "trillion", "trillions", "bn", "mn", "mio", "mrd", "tausend", "hundert", "dozen"),
+    *("dozens", "half", "quarter", "quarters", "third", "thirds", "squared", "cubed", "lakh"),
+    *("lakhs", "crore", "crores"),
+)
 # A thousand is 1,000 or 1 000 or 1'000; a point parts thousands only where there are several.
 _GROUPED = re.compile(
     r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
@@ -54,14 +80,30 @@ TOLERANCE = "\u00b1"
 def read_number(text: str) -> Fraction | None:
     """The number that a text is; None if it is none, or can be read as two."""
     bare = text.strip().strip("*_`")
-    written = _WRITTEN.fullmatch(bare) if len(bare) <= LONGEST_NUMBER else None
-    if written is None or (written["sign"] and written["inner"]):
+    written = _WRITTEN.fullmatch(_in_ascii(bare)) if len(bare) <= LONGEST_NUMBER else None
+    if written is None or (written["sign"] and written["inner"]) or _multiplies(written["unit"]):
         return None
     value = _fraction(written) if written["above"] else _value(written["number"])
     if value is None:
         return None
     value *= Fraction(f"1{written['power'] or ''}")
     return -value if {written["sign"], written["inner"]} & {*_MINUS} else value
+
+
+def _in_ascii(text: str) -> str:
+    """Digits, signs and fractions as ASCII writes them; whatever else stands there stays."""
+    plain = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", text)
+    plain = "".join(str(unicodedata.decimal(letter, letter)) for letter in plain)
+    return _LONG_MARK.sub("-", plain.translate(_MARKS)).strip()
+
+
+def _multiplies(unit: str) -> bool:
+    """Whether what stands behind a number makes another number of it."""
+    words = re.findall(r"[^\W\d_]+", unit)
+    # Letters that count are numbers in themselves: those of powers, circles, Rome and China. But a
+    # small 2 or 3 behind a letter belongs to the unit, as in square metres.
+    counts = any(letter.isnumeric() for letter in re.sub(r"(?<=[a-zA-Z])[\u00b2\u00b3]", "", unit))
+    return counts or any(word in ("M", "B") or word.lower() in _MULTIPLES for word in words)
 
 
 def _fraction(written: re.Match[str]) -> Fraction | None:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 """Goes up whenever the same answer and gold would get a different score."""
 
 REFERENCE_POLICIES = ("set", "any")

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from annotation.models import Judgement, Kind
 from scoring.core.normalisation import read_number
 from tests import make
-from tests.annotation.kinds.numbers import READ, UNREAD
+from tests.annotation.kinds.numbers import READ, UNREAD, generated
 from tests.browser.conftest import PHONE, Comes
 from tests.browser.person import Person
 
@@ -24,6 +24,26 @@ def test_reads_what_the_server_reads(person: Person) -> None:
         # The field holds no more than can be read.
         assert read == read_number(text[:100]), (text, shown)
     assert person.problems == []
+
+
+READS_ALL = """texts => texts.map(text => {
+  const field = document.querySelector("[name=number]");
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  return document.getElementById("number-read").textContent;
+})"""
+
+
+def test_says_of_no_text_another_number_than_the_server(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.NUMBER, zero_shot=True))
+    texts = generated()
+    shown = person.page.evaluate(READS_ALL, list(texts))
+    read = [
+        read_number(line.removeprefix("read as ")) if line.startswith("read as") else None
+        for line in shown
+    ]
+    told = dict(zip(texts, read, strict=True))
+    assert {text: value for text, value in told.items() if value != texts[text]} == {}
 
 
 def test_sends_what_was_typed_and_keeps_what_cannot_be_read(somebody: Comes) -> None:

@@ -15,7 +15,7 @@ from annotation.models import Gold, Judgement, Task
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import number, read_number
 from tests import make
-from tests.annotation.kinds.numbers import DIFFERENT, READ, UNREAD
+from tests.annotation.kinds.numbers import DIFFERENT, READ, UNREAD, generated
 
 NUMBER = answer_kind("number")
 
@@ -28,6 +28,12 @@ def test_is_compared_as_the_number_it_is(text: str, expected: str) -> None:
 @pytest.mark.parametrize("text", UNREAD)
 def test_reads_no_number_where_there_is_none_or_might_be_two(text: str) -> None:
     assert read_number(text) is None
+
+
+def test_never_reads_another_number_than_what_was_typed() -> None:
+    texts = generated()
+    assert len(texts) > 4000
+    assert {text: value for text in texts if (value := read_number(text)) != texts[text]} == {}
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
