@@ -58,6 +58,8 @@ FIGURE = re.compile(
 )
 # After a number: another one may be meant.
 OTHER = re.compile(r"\s*(?:or\b|and\b|to\b|[-\u2013+*/=])")
+# The word behind a number, which may make another one of it.
+NEXT_WORD = re.compile(r"\s?[^\W\d_]+")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
 # Between the labels of a list; a label may hold any of them.
 BETWEEN = (r"[,;\n]", r"[,;\n]|\band\b")
@@ -164,9 +166,18 @@ def _figure(text: str, *, first: bool = False) -> str:
     if read_number(bare) is not None:
         return bare
     figures = list(FIGURE.finditer(bare))
+    if any(_is_multiplied(figure) for figure in figures):
+        return ""
     if first and figures and not figures[0].start() and not OTHER.match(bare, figures[0].end()):
         return figures[0][0]
     return _only(figure[0].strip() for figure in figures)
+
+
+def _is_multiplied(figure: re.Match[str]) -> bool:
+    """Whether the next word makes another number of it, or none: 3 million is not 3."""
+    word = NEXT_WORD.match(figure.string, figure.end())
+    alone = read_number(figure[0]) is not None
+    return alone and word is not None and read_number(figure[0] + word[0]) is None
 
 
 def read_pieces(reply: str, separator: str = "") -> list[str]:
