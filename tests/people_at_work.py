@@ -7,8 +7,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import aiohttp
+from django.http import HttpResponseBase
 from yarl import URL
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -104,3 +106,8 @@ async def session(
     patience = aiohttp.ClientTimeout(PATIENCE_S)
     async with aiohttp.ClientSession(cookie_jar=jar, timeout=patience, headers=headers) as opened:
         yield opened
+
+
+def page_of(response: HttpResponseBase) -> str:
+    """Where a redirect leads, without whose work it names."""
+    return urlsplit(response["Location"]).path

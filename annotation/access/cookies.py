@@ -3,14 +3,15 @@
 An annotator has no account. Opening a link gives the browser a signed cookie, the door, which says
 who came and where to, and is all there is of them until they consent. The consent gives it another,
 which names the assignment; from then on that cookie, or the assignment's resume link, lets them in.
-Knowing somebody's external id does not.
+Knowing somebody's external id does not. A browser may work on several assignments, each in a tab:
+a page and its forms carry whose they are, as a digest.
 """
 
 import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any
@@ -20,6 +21,7 @@ from django.core import signing
 from django.core.signing import BadSignature
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.models import Assignment, Channel
@@ -32,8 +34,9 @@ _MAX_AGE_S = 90 * 24 * 60 * 60
 DOOR_COOKIE = "door"
 _DOOR_SALT = "annotation.access.door"
 _DOOR_MAX_AGE_S = 7 * 24 * 60 * 60
-DEVICE_CODE_COOKIE = "device_code"
-# Several people in one household may share a browser; more than this is not a household.
+# The field of a form, and of a page's address.
+WORK = "work"
+# Several studies, or several people of one household; more than this is neither.
 _MOST_ASSIGNMENTS = 8
 # Of a study, which no page of somebody at work shows: what is compared, and by which rules, is
 # frozen, and kept by each process.
@@ -95,12 +98,42 @@ def new_browser() -> str:
     return token_hex(16)
 
 
-def signed_in_assignment(request: HttpRequest) -> Assignment | None:
-    """The assignment that this browser works on."""
-    pk = cookie_of(request).get("assignment")
-    if not isinstance(pk, int):
-        return None
-    return WORKED_ON.get(pk)
+class OtherWork(Exception):
+    """A page's work is none of the browser's, or it has several and the form names none."""
+
+
+def assignment_of(request: HttpRequest) -> Assignment | None:
+    """The assignment whose page this is or was; where it does not say, the one that the browser
+    entered last. Raises OtherWork."""
+    working = working_on(request)
+    named = (request.POST if request.method == "POST" else request.GET).get(WORK)
+    if named is not None:
+        pk = next((pk for pk in working if constant_time_compare(digest_of(pk), named)), None)
+        if pk is None:
+            raise OtherWork
+        return WORKED_ON.get(pk)
+    if request.method == "POST" and len(working) > 1:
+        raise OtherWork
+    return WORKED_ON.get(working[-1]) if working else None
+
+
+def working_on(request: HttpRequest) -> list[int]:
+    """The assignments that this browser may act on, the latest last."""
+    return _working(cookie_of(request))
+
+
+def digest_of(pk: int) -> str:
+    """Tells a page's assignment from the browser's others, and nobody anything."""
+    return _digest(settings.SECRET_KEY, pk)
+
+
+@lru_cache(maxsize=4096)
+def _digest(_key: str, pk: int) -> str:
+    return salted_hmac("annotation.work", str(pk), algorithm="sha256").hexdigest()[:16]
+
+
+def address_with_work(page: str, pk: int) -> str:
+    return f"{reverse(page)}?{WORK}={digest_of(pk)}"
 
 
 def own_assignments(request: HttpRequest, door: Door) -> AssignmentQuerySet:
@@ -110,19 +143,21 @@ def own_assignments(request: HttpRequest, door: Door) -> AssignmentQuerySet:
     )
 
 
-def sign_out(request: HttpRequest, response: HttpResponseBase) -> None:
-    """The browser works on nothing any more, and still knows who has entered with it."""
-    _set_cookie(response, {"assignments": _known(cookie_of(request))})
+def sign_out(request: HttpRequest, response: HttpResponseBase, assignment: Assignment) -> None:
+    """The browser works on it no more, and still knows who has entered with it."""
+    content = cookie_of(request)
+    working = [pk for pk in _working(content) if pk != assignment.pk]
+    _set_cookie(response, {"working": working, "assignments": _known(content)})
 
 
 def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assignment) -> None:
     """Give the browser a fresh cookie: nothing that it brought along is reused."""
-    known = [pk for pk in _known(cookie_of(request)) if pk != assignment.pk]
-    content = {
-        "assignment": assignment.pk,
-        "assignments": [*known, assignment.pk][-_MOST_ASSIGNMENTS:],
-    }
-    _set_cookie(response, content)
+    content = cookie_of(request)
+    lists = {"working": _working(content), "assignments": _known(content)}
+    for name, pks in lists.items():
+        others = [pk for pk in pks if pk != assignment.pk]
+        lists[name] = [*others, assignment.pk][-_MOST_ASSIGNMENTS:]
+    _set_cookie(response, lists)
 
 
 def _set_cookie(response: HttpResponseBase, content: Mapping[str, Any]) -> None:
@@ -142,13 +177,19 @@ def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:
     return constant_time_compare(right, parameters.get(channel.signature_param, ""))
 
 
-def set_device_code(response: HttpResponseBase, code: str, *, minutes: int) -> None:
+def set_device_code(
+    response: HttpResponseBase, code: str, assignment: Assignment, *, minutes: int
+) -> None:
     """What this browser shows, for the other device to be told; the server keeps only a hash."""
-    _set(response, DEVICE_CODE_COOKIE, code, minutes * 60)
+    _set(response, _device_code_cookie(assignment), code, minutes * 60)
 
 
-def device_code_of(request: HttpRequest) -> str:
-    return request.COOKIES.get(DEVICE_CODE_COOKIE, "")
+def device_code_of(request: HttpRequest, assignment: Assignment) -> str:
+    return request.COOKIES.get(_device_code_cookie(assignment), "")
+
+
+def _device_code_cookie(assignment: Assignment) -> str:
+    return f"device_code_{digest_of(assignment.pk)}"
 
 
 def cookie_of(request: HttpRequest) -> dict[str, Any]:
@@ -166,10 +207,15 @@ def _signer(_key: str) -> signing.TimestampSigner:
     return signing.get_cookie_signer(salt=COOKIE + _SALT)
 
 
-def _known(content: Mapping[str, Any]) -> list[int]:
-    """Cookies from before this list named the present assignment alone."""
+def _working(content: Mapping[str, Any]) -> list[int]:
+    """Cookies from before this list named one."""
     present = [content["assignment"]] if "assignment" in content else []
-    return list(content.get("assignments", present))
+    return list(content.get("working", present))
+
+
+def _known(content: Mapping[str, Any]) -> list[int]:
+    """Whoever has entered here, also those who have left."""
+    return list(content.get("assignments", _working(content)))
 
 
 def _set(response: HttpResponseBase, name: str, value: str, max_age: int) -> None:

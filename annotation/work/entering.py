@@ -49,6 +49,7 @@ CONSENT = "annotation/work/consent.html"
 TRY_ONE = "annotation/work/try.html"
 WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
+GO_ON = "annotation/work/go_on.html"
 LONGEST_ID = 200
 
 
@@ -99,7 +100,7 @@ def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
 
 
 @annotators_page
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def resume(request: HttpRequest, token: str) -> HttpResponse:
     assignment = Assignment.objects.filter(resume_token=token).first()
     if assignment is None:
@@ -216,9 +217,26 @@ def _known_people(request: HttpRequest, door: Door, channel: Channel) -> list[An
 
 
 def go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    response = redirect("annotation:work")
+    """A link alone, which anybody may have put anywhere, changes no browser's work: beside other
+    work it asks first."""
+    working = cookies.working_on(request)
+    if request.method != "POST" and working and assignment.pk not in working:
+        return render(request, GO_ON, {"study": assignment.study, "assignment": assignment})
+    response = to_work(assignment)
     cookies.sign_in(request, response, assignment)
     return response
+
+
+def to_work(assignment: Assignment) -> HttpResponse:
+    return redirect(cookies.address_with_work("annotation:work", assignment.pk))
+
+
+def refused_other_work(request: HttpRequest) -> HttpResponse:
+    sentence = _(
+        "This page belongs to other work in this browser: open its personal link, which stands at "
+        "the bottom of the page. Nothing was stored."
+    )
+    return render(request, REFUSED, {"sentence": sentence, "may_have_begun": True}, status=403)
 
 
 # Consenting
@@ -229,8 +247,8 @@ def go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 def consent(request: HttpRequest) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None:
-        if cookies.signed_in_assignment(request):
-            return redirect("annotation:work")
+        if working := cookies.working_on(request):
+            return redirect(cookies.address_with_work("annotation:work", working[-1]))
         sentence = _(
             "This browser did not keep the cookie that your link gave it. Allow cookies for this "
             "site, and open your link again."

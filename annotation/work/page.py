@@ -287,18 +287,22 @@ def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
     return mark_safe(render_to_string(kind.parts["form"], context))
 
 
-def next_item_html(assignment: models.Assignment, *, token: str, sent_to: str) -> str:
+def next_item_html(assignment: models.Assignment, *, token: str, work: str, sent_to: str) -> str:
     """What the step of an item to answer is, where nothing else is to say: the same for everybody
-    at this step, but for four gaps."""
+    at this step, but for five gaps."""
     position = Position(assignment, batch_content(assignment.batch_id))
     example, title = position.example(), assignment.study.title
     html = item_with_gaps(assignment.batch_id, assignment.step, title, sent_to, get_language())
     return html % {
         "token": escape(token),
+        "work": work,
         "context_hash": example.context_hash,
         "worked": escape(_worked(assignment, position.content)),
         "asked": position.asked(example),
     }
+
+
+_GAPS = ("token", "work", "context_hash", "worked", "asked")
 
 
 @lru_cache(maxsize=4096)
@@ -308,12 +312,13 @@ def item_with_gaps(batch_id: int, step: int, title: str, sent_to: str, language:
     someone = models.Assignment(batch_id=batch_id, step=step, state=models.WorkState.ANSWERING)
     someone.study = models.Study(title=title)
     context = context_at(Position(someone, batch_content(batch_id)))
-    gaps = {name: f"\x1f{name}\x1f" for name in ("token", "context_hash", "worked", "asked")}
+    gaps = {name: f"\x1f{name}\x1f" for name in _GAPS}
     context |= {
         "title": page_title(someone),
         "sent_to": sent_to,
         "request": {"htmx": True},
         "csrf_token": gaps["token"],
+        "work": gaps["work"],
         "example": gaps,
         "progress": {**context["progress"], "worked": gaps["worked"]},
         "asked": gaps["asked"],

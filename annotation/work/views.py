@@ -20,7 +20,14 @@ from annotation.models.frozen import batch_content
 from annotation.work import judging, page
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
-from annotation.work.entering import REFUSED, View, annotators_page, go_on
+from annotation.work.entering import (
+    REFUSED,
+    View,
+    annotators_page,
+    go_on,
+    refused_other_work,
+    to_work,
+)
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
 from annotation.work.wording import time_text
@@ -74,7 +81,10 @@ def at_work(view: View) -> View:
     @annotators_page
     @wraps(view)
     def with_assignment(request: HttpRequest) -> HttpResponse:
-        assignment = cookies.signed_in_assignment(request)
+        try:
+            assignment = cookies.assignment_of(request)
+        except cookies.OtherWork:
+            return refused_other_work(request)
         if assignment is None:
             sentence = _(
                 "This browser is not taking part in a study. If you have begun before, open your "
@@ -109,7 +119,7 @@ def step_forward(view: View) -> View:
             return _page(request, assignment, error=str(refusal))
         if request.htmx or notice:
             return _page(request, assignment, notice=notice)
-        return redirect("annotation:work")
+        return to_work(assignment)
 
     return with_next_page
 
@@ -153,9 +163,9 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     if request.method == "POST" and "sure" in request.POST:
         withdraw_assignment(assignment, at=timezone.now())
     if assignment.is_finished:
-        return redirect("annotation:work")
+        return to_work(assignment)
     ending = page.ending_if_withdrawn(assignment, at=timezone.now())
-    return render(request, STOP, {"study": assignment.study, "ending": ending})
+    return render(request, STOP, {**_own(assignment), "ending": ending})
 
 
 @at_work
@@ -167,12 +177,11 @@ def comment(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         try:
             step = read_step(request.POST) if "step" in request.POST else None
             add_comment(assignment, text=text, step=step, at=timezone.now())
-            return redirect("annotation:comment_thanks")
+            return redirect(cookies.address_with_work("annotation:comment_thanks", assignment.pk))
         except BadInput as refusal:
             error = str(refusal)
     context = {
-        "study": assignment.study,
-        "assignment": assignment,
+        **_own(assignment),
         "longest": LONGEST,
         "step": step,
         **(_asked(assignment) if step is not None and step == assignment.step else {}),
@@ -192,8 +201,7 @@ def _asked(assignment: Assignment) -> dict[str, object]:
 @at_work
 @require_GET
 def comment_thanks(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    context = {"study": assignment.study, "assignment": assignment, "is_stored": True}
-    return render(request, COMMENT, context)
+    return render(request, COMMENT, {**_own(assignment), "is_stored": True})
 
 
 @at_work
@@ -209,7 +217,7 @@ def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         sentence = _("This browser has left that work. Now open the link that you were given.")
         context = {"study": assignment.study, "sentence": sentence}
         response = render(request, REFUSED, context)
-    cookies.sign_out(request, response)
+    cookies.sign_out(request, response, assignment)
     return response
 
 
@@ -217,6 +225,15 @@ def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
+
+
+def _own(assignment: Assignment) -> dict[str, object]:
+    """Whose page it is, for what it shows, its forms and its links."""
+    return {
+        "study": assignment.study,
+        "assignment": assignment,
+        "work": cookies.digest_of(assignment.pk),
+    }
 
 
 # What the form of a state's page leads to.
@@ -238,10 +255,13 @@ def _page(
     token, sent_to = request.POST.get("csrfmiddlewaretoken", ""), _sent_to(assignment.state)
     answers_next = assignment.state == WorkState.ANSWERING and not (error or notice)
     if request.htmx and token and answers_next:
-        return HttpResponse(page.next_item_html(assignment, token=token, sent_to=sent_to))
+        work = cookies.digest_of(assignment.pk)
+        html = page.next_item_html(assignment, token=token, work=work, sent_to=sent_to)
+        return HttpResponse(html)
     template = f"{page.PAGE}#step" if request.htmx else page.PAGE
     frame = page.page_frame(assignment, at=timezone.now())
-    context = {**page.page_context(assignment), **frame, "error": error, "notice": notice}
+    context = {**page.page_context(assignment), **frame, **_own(assignment)}
+    context |= {"error": error, "notice": notice}
     context["sent_to"] = sent_to
     if request.htmx and token:
         # It was right, and a new disguise for it takes a tenth of a step.
@@ -261,18 +281,18 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
     """A code is made by a form alone: a page that is only loaded again ends none. What the form
     leads to is a page of its own, to which a browser can go back."""
     if assignment.is_finished:
-        return redirect("annotation:work")
+        return to_work(assignment)
     at = timezone.now()
     if request.method == "POST":
-        response = redirect("annotation:another_device")
+        response = redirect(cookies.address_with_work("annotation:another_device", assignment.pk))
         code = new_code(assignment, at=at)
-        cookies.set_device_code(response, code, minutes=CODE_MINUTES)
+        cookies.set_device_code(response, code, assignment, minutes=CODE_MINUTES)
         return response
-    code = cookies.device_code_of(request)
+    code = cookies.device_code_of(request, assignment)
     minutes = minutes_left(code, assignment, at=at)
     link = resume_link(request, assignment)
     context = {
-        "study": assignment.study,
+        **_own(assignment),
         # One that has less than a minute left is no use at another device.
         "code": code if minutes > 1 else "",
         "minutes": minutes,

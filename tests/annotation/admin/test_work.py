@@ -15,6 +15,7 @@ from annotation.studies.lifecycle import close_study
 from annotation.studies.people import exclude
 from annotation.work.finishing import withdraw
 from tests import make
+from tests.people_at_work import page_of
 
 pytestmark = pytest.mark.django_db
 
@@ -159,7 +160,7 @@ def test_ends_the_old_personal_link_and_shows_the_new_one(
     assert f"http://testserver{new}" in messages_of(response)
     assert Client().get(old).status_code == 404
     assert "a newer one took its place" in Client().get(old).content.decode()
-    assert Client().get(new)["Location"] == "/work/"
+    assert page_of(Client().get(new)) == "/work/"
 
 
 def test_logs_a_new_personal_link_without_the_link(

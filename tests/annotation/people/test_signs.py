@@ -102,8 +102,9 @@ def test_the_decoy_is_seen_when_it_is_answered(batch: Batch) -> None:
     }
 
 
-def test_the_decoy_stands_in_the_page_only_where_the_study_asks_for_it(client: Client) -> None:
+def test_the_decoy_stands_in_the_page_only_where_the_study_asks_for_it() -> None:
     for asked in (False, True):
+        client = Client()
         batch = make.running_batch(zero_shot=True, has_decoy=asked)
         assignment = make.at_work(batch)
         client.get(f"/resume/{assignment.resume_token}/")

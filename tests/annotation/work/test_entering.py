@@ -28,6 +28,7 @@ from annotation.models import (
 from annotation.studies.lifecycle import close_study, pause_study, start_study
 from annotation.work.finishing import finish
 from tests import make
+from tests.people_at_work import page_of
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def agree(client: Client, **fields: str) -> Any:
 
 def consented(of: Batch | str, client: Client | None = None, **parameters: str) -> Client:
     client = came(of, client, **parameters)
-    assert agree(client)["Location"] == WORK
+    assert page_of(agree(client)) == WORK
     return client
 
 
@@ -153,7 +154,7 @@ def test_counts_who_declines_and_stores_nothing_else() -> None:
 def test_lets_who_declined_think_again() -> None:
     client = came(make.running_batch())
     client.post(CONSENT, {"decline": "1"})
-    assert agree(client)["Location"] == WORK
+    assert page_of(agree(client)) == WORK
 
 
 def test_takes_no_answer_for_no_consent() -> None:
@@ -165,7 +166,7 @@ def test_takes_no_answer_for_no_consent() -> None:
 
 def test_gives_nobody_who_works_the_code_for_declining() -> None:
     client = consented(make.running_batch())
-    assert client.post(CONSENT, {"decline": "1"})["Location"] == WORK
+    assert page_of(client.post(CONSENT, {"decline": "1"})) == WORK
 
 
 def test_says_what_to_do_when_the_browser_keeps_no_cookie() -> None:
@@ -304,19 +305,17 @@ def test_goes_on_ten_times_of_ten_when_the_response_got_lost() -> None:
     for number in range(10):
         client = lost(consented(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")))
         if number % 2:
-            assert (
-                visit(batch, client, PROLIFIC_PID=make.prolific_id(f"p{number}"))["Location"]
-                == WORK
-            )
+            again = visit(batch, client, PROLIFIC_PID=make.prolific_id(f"p{number}"))
+            assert page_of(again) == WORK
         else:
-            assert agree(client)["Location"] == WORK
+            assert page_of(agree(client)) == WORK
         assert client.get(WORK).status_code == 200
     assert Assignment.objects.count() == 10
 
 
 def test_goes_on_when_the_response_to_a_plain_link_got_lost() -> None:
     client = lost(consented(make.running_batch()))
-    assert agree(client)["Location"] == WORK
+    assert page_of(agree(client)) == WORK
     assert Assignment.objects.count() == 1
 
 
@@ -361,7 +360,7 @@ def test_asks_for_proof_even_with_a_new_submission() -> None:
 def test_lets_the_first_browser_in_again() -> None:
     batch = make.running_batch(via="prolific")
     client = consented(batch, **PROLIFIC)
-    assert visit(batch, client, **PROLIFIC)["Location"] == WORK
+    assert page_of(visit(batch, client, **PROLIFIC)) == WORK
 
 
 def test_believes_a_signature_on_any_device_and_nothing_else() -> None:
@@ -369,7 +368,7 @@ def test_believes_a_signature_on_any_device_and_nothing_else() -> None:
     batch = make.running_batch(via="prolific")
     right = hmac.new(b"key", "\n".join(PROLIFIC.values()).encode(), sha256).hexdigest()
     consented(batch, **PROLIFIC, sig=right)
-    assert visit(batch, Client(), **PROLIFIC, sig=right)["Location"] == WORK
+    assert page_of(visit(batch, Client(), **PROLIFIC, sig=right)) == WORK
     for wrong in ("", "0" * 64, "ü"):
         assert visit(batch, Client(), **PROLIFIC, sig=wrong).status_code == 403
     assert Assignment.objects.count() == 1
@@ -382,7 +381,7 @@ def test_lets_the_invited_in_by_their_link_on_any_device() -> None:
     came(link)
     assert not Annotator.objects.exists()
     consented(link)
-    assert visit(link)["Location"] == WORK
+    assert page_of(visit(link)) == WORK
     assert Assignment.objects.get().annotator.external_id == "ann"
 
 
@@ -395,7 +394,7 @@ def test_knows_a_browser_by_a_cookie_of_the_earlier_form() -> None:
         f'{{"assignment":{assignment.pk},"annotators":[{assignment.annotator_id}]}}'
     )
     del client.cookies["door"]
-    assert visit(assignment.batch, client, **PROLIFIC)["Location"] == WORK
+    assert page_of(visit(assignment.batch, client, **PROLIFIC)) == WORK
 
 
 # Several people on one device
@@ -410,7 +409,7 @@ def test_asks_who_it_is_on_a_device_where_somebody_has_begun() -> None:
     assert first.annotator.pseudonym in page
     assert "is at item 1 of 7" in page
     client.post("/work/who/", {"who": first.annotator.pseudonym})
-    assert agree(client)["Location"] == WORK
+    assert page_of(agree(client)) == WORK
     assert Assignment.objects.get() == first
 
 
@@ -504,7 +503,7 @@ def test_takes_two_tabs_that_consent_at_once_for_one_person(via: str) -> None:
     def consent_in_a_tab(_number: int) -> str:
         tab = Client()
         tab.cookies["door"] = door
-        return agree(tab)["Location"]
+        return page_of(agree(tab))
 
     assert set(at_once(consent_in_a_tab, 8)) == {WORK}
     assert (Annotator.objects.count(), Assignment.objects.count(), taken()) == (1, 1, 1)

@@ -16,6 +16,7 @@ from annotation.models import Assignment, Batch, Outcome, Place
 from annotation.work.judging import begin
 from tests import make
 from tests.annotation.work.test_entering import WORK, agree, came, consented
+from tests.people_at_work import page_of
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +78,7 @@ def test_believes_a_door_that_was_opened_before(
 ) -> None:
     client = came(make.running_batch())
     put(by)
-    assert agree(client)["Location"] == WORK
+    assert page_of(agree(client)) == WORK
 
 
 @PUT

@@ -92,7 +92,7 @@ def test_writes_carriage_returns_so_that_a_browser_keeps_them() -> None:
 def test_gives_everybody_an_item_as_its_template_would(kind: str, language: str) -> None:
     batch = make.running_batch(kind=kind, training=2, tests=3, title="50 % <off>")
     people = [make.at_work(batch), make.at_work(batch)]
-    people[1].paid_ms = 3_600_000
+    people[1].paid_ms, sent_to = 3_600_000, "/work/submit/"
     with translation.override(language):
         for step in range(5):
             for assignment in people:
@@ -102,8 +102,10 @@ def test_gives_everybody_an_item_as_its_template_would(kind: str, language: str)
                     **page_frame(assignment, at=make.NOON),
                     "request": {"htmx": True},
                     "csrf_token": "a<b",
-                    "sent_to": "/work/submit/",
+                    "work": "f00",
+                    "sent_to": sent_to,
                 }
                 rendered = render_to_string(f"{PAGE}#step", context)
                 assert rendered.count("50 % &lt;off&gt;") == 1
-                assert next_item_html(assignment, token="a<b", sent_to="/work/submit/") == rendered
+                html = next_item_html(assignment, token="a<b", work="f00", sent_to=sent_to)
+                assert html == rendered

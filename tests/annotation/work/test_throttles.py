@@ -14,6 +14,7 @@ from annotation.models import Annotator, Batch, Study
 from annotation.work.crowding import hours_code
 from tests import make
 from tests.annotation.work.test_entering import agree, came, consented, visit
+from tests.people_at_work import page_of
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ def test_asks_for_the_code_of_the_hour_when_many_have_joined(crowded: Batch) -> 
     assert (page.status_code, Annotator.objects.count()) == (422, 2)
     assert 'value="WRONG"' in page.content.decode()
     assert "not the code of this hour" in page.content.decode()
-    assert agree(client, code=code_of(crowded).lower().replace("-", " "))["Location"] == "/work/"
+    assert page_of(agree(client, code=code_of(crowded).lower().replace("-", " "))) == "/work/"
     assert Annotator.objects.count() == 3
 
 
@@ -169,7 +170,7 @@ def test_lets_whoever_has_joined_go_on_without_a_code(crowded: Batch) -> None:
     agree(client)
     # The same browser sends its consent again, now at the crowded address.
     again = client.post("/work/consent/", {"agree": "1"}, REMOTE_ADDR="127.0.0.1")
-    assert again["Location"] == "/work/"
+    assert page_of(again) == "/work/"
 
 
 def test_slows_guesses_of_the_code_down(crowded: Batch, settings: Settings) -> None:
