@@ -307,6 +307,7 @@ def test_keeps_the_draft_of_somebody_who_comes_by_a_new_door(tester: Person) -> 
     other.chooses(0)
     other.goes_on()
     tester.page.goto(link)
+    tester.page.get_by_role("button", name="Yes, go on").click()
     stands_at(tester, 0)
     assert tester.is_chosen(1)
 
