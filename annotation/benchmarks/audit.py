@@ -29,7 +29,7 @@ from annotation.kinds import answer_kind
 from annotation.kinds.markup import unreadable
 from annotation.models import Example, ItemSet, ReferencePolicy, Role, Task
 from annotation.models.benchmark import Markup
-from scoring.core.normalisation import NONE
+from scoring.core.normalisation import NONE, beyond_keyboards
 from scoring.core.spans import measure_reach
 
 WARNING, NOTE = "warning", "note"
@@ -127,6 +127,39 @@ def reach(material: Material) -> Finding | None:
         f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}.",
         tuple(shortened(f"“{text}”") for text in measured.missed[:MOST_EXAMPLES]),
         {name: getattr(measured, name) for name in ("share", "reached", "by_words", "spans")},
+    )
+
+
+def typed_comparison(material: Material) -> Finding | None:
+    """How typed answers are compared, where a task can choose: it may have named nothing."""
+    known, named = answer_kind(material.task.kind).normalisations, material.task.normalisation
+    if len(known) == 1:
+        return None
+    message = (
+        f"Typed answers, of people and models alike, are compared under the normalisation {named}; "
+        f"“normalisation” in the task's file names another, as long as nobody has worked on it: "
+        f"{', '.join(known)}."
+    )
+    return Finding("typed_comparison", NOTE, message, (), {"normalisation": named})
+
+
+def gold_beyond_keyboards(material: Material) -> Finding | None:
+    """Typed answers cannot match it, though they look the same."""
+    normalisation = material.task.normalisation
+    if len(answer_kind(material.task.kind).normalisations) == 1:
+        return None
+    cases = []
+    for row in material.distinct:
+        found = [beyond_keyboards(text, normalisation) for texts in row.texts for text in texts]
+        if found and all(found):
+            signs = " ".join(f"U+{ord(sign):04X}" for sign in found[0])
+            cases.append(row.says(f"{' / '.join(sorted(row.gold))} ({signs})"))
+    return warning(
+        "gold_beyond_keyboards",
+        "Examples whose gold has signs that usual keyboards do not give: {count}. What is typed "
+        "cannot match it. The normalisation typed takes apostrophes, quotes, dashes and spaces of "
+        "any form for the plain ones; other signs have to go from the file.",
+        cases,
     )
 
 
@@ -362,6 +395,8 @@ CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     several_alternatives,
     unreadable_mathematics,
     images_without_text,
+    typed_comparison,
+    gold_beyond_keyboards,
     floors,
     ceiling,
     reach,

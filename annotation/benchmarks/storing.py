@@ -17,6 +17,7 @@ from annotation.kinds.markup import formulas_in
 from annotation.models.benchmark import HELD_FIELDS, Markup
 from annotation.models.errors import Frozen
 from annotation.models.texts import checksum
+from scoring.core.normalisation import NONE
 
 # The reason for a gold version that came from a file.
 IMPORT_REASON = "import"
@@ -126,6 +127,10 @@ class TaskPlan:
         unfilled = (name for name in FILLED_IF_EMPTY if not getattr(task, name))
         empty = {name: read.defaults.get(name, "") for name in unfilled}
         wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
+        if task.kind == read.kind and task.normalisation == NONE:
+            wanted["normalisation"] = read.own.get(
+                "normalisation", NONE
+            )  # a default before `typed`
         if self._held_sets and not task.sample:
             wanted.pop("sample", None)  # nobody was shown one
         changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}

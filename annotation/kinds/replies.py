@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from string import ascii_uppercase
 
-from scoring.core.normalisation import read_number
+from scoring.core.normalisation import in_one_form, read_number
 
 # Without what it thought before.
 LONGEST_REPLY = 20_000
@@ -69,6 +69,7 @@ NOTHING = ("", "none", "none here", "none of these", "no answer", "nothing")
 def read_option(reply: str, options: Sequence[str], *, lettered: bool = False) -> int | None:
     """The place of the option that a reply names; None if it names none, or several, or a text that
     two of them have. `lettered`: the prompt gave each a letter, which comes before its text."""
+    reply, options = in_one_form(reply), [in_one_form(option) for option in options]
     if lettered and not is_too_long(reply):
         lines = own_part(said(reply.strip())).splitlines() or [""]
         parts = [lines[0], *_marked(lines)]
@@ -97,6 +98,7 @@ def _lettered(line: str, options: Sequence[str]) -> frozenset[int]:
 
 def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -> list[int] | None:
     """The places of all options that a reply lists; None where a part of it names none."""
+    reply, options = in_one_form(reply), [in_one_form(option) for option in options]
     if is_too_long(reply):
         return None
     text = without_lead_in(own_part(said(reply)))
@@ -130,6 +132,12 @@ def last_answer(reply: str) -> str:
 
 def read_label(reply: str, options: Sequence[str]) -> str:
     """The option that a reply names; the reply as it is if it names none, or several."""
+    forms = [in_one_form(option) for option in options]
+    label = _label_in(in_one_form(reply), forms)
+    return options[forms.index(label)] if label in forms else reply.strip()
+
+
+def _label_in(reply: str, options: Sequence[str]) -> str:
     text = reply.strip()
     if not text or text in options or is_too_long(reply):
         return text

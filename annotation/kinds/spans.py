@@ -15,6 +15,7 @@ from annotation.kinds.choice import are_labels
 from annotation.kinds.replies import read_pieces
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
+from scoring.core.normalisation import in_one_form
 from scoring.core.spans import check_spans, joined_characters, tokens_of
 
 
@@ -40,7 +41,8 @@ class Spans(kinds.AnswerKind):
         return f"an alternative holds at most {max_spans} in this task"
 
     def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
-        return {text for text in texts if any(text in segment for segment in asked.context)}
+        segments = list(map(in_one_form, asked.context))
+        return {text for text in texts if any(in_one_form(text) in one for one in segments)}
 
     def most_texts(self, max_spans: int | None) -> int | None:
         return max_spans

@@ -38,7 +38,7 @@ class Text(kinds.AnswerKind):
     task = gettext_lazy("You read short texts and type a short answer about each.")
     in_words = "a short text is typed, or none"
     floors = (kinds.EMPTY, kinds.best_constant("best_text", "the best single text everywhere"))
-    normalisations = (NONE_TAKEN, "squad")
+    normalisations = ("typed", NONE_TAKEN, "squad")
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
         if any(len(texts) > 1 for texts in row.gold_texts):

@@ -64,6 +64,7 @@ class Normalisation(models.TextChoices):
     """What is removed from answers and gold before they are compared: see scoring.core."""
 
     NONE = "none", "none"
+    TYPED = "typed", "typed"
     SQUAD = "squad", "squad"
     NUMBER = "number", "number"
 

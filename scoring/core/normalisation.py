@@ -1,9 +1,16 @@
 """What is taken out of two texts before S1 compares them, by the name of a task's normalisation.
 
+Before any of them both are brought to one form of their letters (Unicode's NFC): an é is an é,
+whether it came as one character or as an e and an accent. What is stored stays as it came.
+
 - `none`: nothing; texts are compared as they stand.
+- `typed`: what a keyboard may not give. Case, white space and the punctuation of a sentence at both
+  ends, in any script; apostrophes, quotes and dashes are the plain ones. A text that is nothing but
+  punctuation stays.
 - `squad`: lower case, then without ASCII punctuation, then without the articles a, an and the,
   and white space collapsed: the rules of SQuAD's official evaluation script (Rajpurkar et al.
-  2016, 2018). A text of which nothing is left counts as no answer, as there.
+  2016, 2018), which know no other script's punctuation. A text of which nothing is left counts as
+  no answer, as there.
 
 - `number`: all but the number. `72.0` is `72`, `1,130` is `1130`, `$ 5.`, `5 %` and `5 dollars` are
   `5`, `1/2` is `0.5`; `1.5` is not `15`, `-5` not `5`. A text that is no number, or might be two of
@@ -31,6 +38,49 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 def squad(text: str) -> str:
     without_punctuation = text.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
+
+
+# A typographer's sign, and the one on every keyboard.
+_PLAIN_SIGNS = {
+    "'": "\u2018\u2019\u201a\u201b\u02b9\u02bb\u02bc\u2032\u00b4\uff07`",
+    '"': "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\uff02",
+    "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d",
+}
+_FOLDED = str.maketrans({sign: plain for plain, signs in _PLAIN_SIGNS.items() for sign in signs})
+# At an end they belong to what is meant: `50 %`, `C#`; before a digit a sign or a point does.
+_MEANT = frozenset("#%&*@/\\\u2030")
+_BEFORE_DIGIT = re.compile(r"[-.]\d")
+
+
+# Joiners within words, which keyboards of Persian and of India's scripts give.
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def beyond_keyboards(text: str, normalisation: str) -> str:
+    """What a text, as S1 compares it, holds that is on no usual keyboard: typographers' signs,
+    spaces other than the plain one, and characters that nobody sees."""
+    compared = "".join(normalised([text], normalisation))
+    return "".join(
+        letter
+        for letter in dict.fromkeys(compared)
+        if ord(letter) in _FOLDED or (not letter.isprintable() and letter not in _JOINERS)
+    )
+
+
+def typed(text: str) -> str:
+    folded = " ".join(text.translate(_FOLDED).casefold().split())
+    end = len(folded)
+    while end and _closes(folded[end - 1]):
+        end -= 1
+    start = 0
+    while start < end and _closes(folded[start]) and not _BEFORE_DIGIT.match(folded, start):
+        start += 1
+    return folded[start:end] or folded
+
+
+def _closes(letter: str) -> bool:
+    is_mark = letter.isspace() or unicodedata.category(letter).startswith("P")
+    return is_mark and letter not in _MEANT
 
 
 # What a number may have about it: a sign and a currency before it, a unit in a few words, a percent
@@ -138,7 +188,12 @@ def _written(value: Fraction) -> str:
     return "-" * (value < 0) + digits[:point] + ("." + digits[point:] if places else "")
 
 
-NORMALISATIONS: dict[str, Callable[[str], str]] = {NONE: str, "squad": squad, "number": number}
+NORMALISATIONS: dict[str, Callable[[str], str]] = {
+    NONE: str,
+    "typed": typed,
+    "squad": squad,
+    "number": number,
+}
 
 
 def normalised(
@@ -150,11 +205,16 @@ def normalised(
     if name not in NORMALISATIONS:
         names = ", ".join(NORMALISATIONS)
         raise ValueError(f"The normalisation is {normalisation!r}; it must be one of {names}.")
-    plain = list(map(NORMALISATIONS[name], texts))
+    plain = list(map(NORMALISATIONS[name], map(in_one_form, texts)))
     if not tolerance:
         return plain
     right = [text for alternative in golds for text in alternative]
     return [_nearest(text, right, tolerance) for text in plain]
+
+
+def in_one_form(text: str) -> str:
+    """Letters that look the same are the same."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _nearest(text: str, golds: Sequence[str], tolerance: str) -> str:

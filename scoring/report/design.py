@@ -20,6 +20,8 @@ from scoring.core.screening import ScreeningFigures
 from scoring.tables.table import span
 
 NORMALISED = {
+    "typed": "without case, superfluous space and punctuation at the ends, in whatever form of "
+    "apostrophes, quotes and dashes (normalisation typed)",
     "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
     "official script of SQuAD does (normalisation squad)",
     "number": "as numbers, whatever their thousands, currency or unit (normalisation number)",

@@ -182,7 +182,9 @@ class PieceAnswerSerializer(serializers.Serializer[Any]):
 
 class RunScoreSerializer(serializers.Serializer[Any]):
     references = serializers.CharField()
-    normalisation = serializers.CharField(help_text="What both sides were rid of: none or squad.")
+    normalisation = serializers.CharField(
+        help_text="What both sides were rid of: none, typed, squad or number."
+    )
     gold_version = serializers.IntegerField()
     scorer_version = serializers.IntegerField()
     mean = serializers.FloatField(help_text="S1 in percent, over the answered items only.")

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
+from annotation.kinds import answer_score
 from annotation.models import Assignment, Batch, Gold, Judgement, Task
 from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study
@@ -87,8 +88,47 @@ def test_imports_the_kind_and_its_normalisation(tmp_path: Path) -> None:
     assert Gold.objects.get(example__identity="id:Test4").alternative_texts() == [[]]
 
 
-def test_compares_as_written_where_the_task_names_no_normalisation(tmp_path: Path) -> None:
-    assert typed.imported(tmp_path).normalisation == "none"
+def test_compares_as_typed_where_the_task_names_no_normalisation(tmp_path: Path) -> None:
+    imported = typed.imported(tmp_path)
+    assert imported.normalisation == "typed"
+    told = {finding["code"]: finding["message"] for finding in imported.audit}["typed_comparison"]
+    assert "compared under the normalisation typed;" in told
+
+
+def test_leaves_a_task_that_was_imported_before_its_comparison(tmp_path: Path) -> None:
+    Task.objects.filter(pk=typed.imported(tmp_path / "before").pk).update(normalisation="none")
+    assert typed.imported(tmp_path / "again").normalisation == "none"
+    assert typed.imported(tmp_path / "named", normalisation="typed").normalisation == "typed"
+
+
+def test_scores_letters_and_signs_that_look_the_same_as_right(tmp_path: Path) -> None:
+    golds = ["Besanc\u0327on", "the mayor\u2019s office", "1914\u20131918", "\u201chome\u201d"]
+    keyboard = ["besan\u00e7on", "the mayor's office", "1914-1918", "home"]
+    rows = [
+        {"id": f"Test{n}", "context": f"Text {n}.", "question": f"{n}?", "answer": [{"text": gold}]}
+        for n, gold in enumerate(golds)
+    ]
+    imported = typed.imported(tmp_path, test=rows)
+    by_question = {f"{n}?": text for n, text in enumerate(keyboard)}
+    assignment, _pages = worked(batch_of(imported), {**TYPED, **by_question})
+    tests = Judgement.objects.filter(assignment=assignment, role="test")
+    assert len(tests) == 4
+    for one in tests.select_related("example"):
+        gold = Gold.objects.get(example=one.example)
+        assert answer_score(one.answer, gold, "any", imported.normalisation) == 1
+        assert gold.alternative_texts() == [[golds[int(one.example.question[0])]]]
+
+
+def test_names_gold_that_no_keyboard_gives(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"Test{n}", "context": f"Text {n}.", "question": f"{n}?", "answer": [{"text": gold}]}
+        for n, gold in enumerate(["the mayor\u2019s office", "zero\u200bwidth", "plain"])
+    ]
+    for named, count in (("squad", 2), ("typed", 1)):
+        imported = typed.imported(tmp_path / named, test=rows, normalisation=named)
+        found = {one["code"]: one for one in imported.audit}["gold_beyond_keyboards"]
+        assert found["figures"]["count"] == count
+        assert "(U+200B)" in found["examples"][-1]
 
 
 @pytest.mark.both_databases
@@ -129,13 +169,13 @@ def test_refuses_gold_that_nobody_could_type(
 
 def test_keeps_the_normalisation_of_a_started_study(tmp_path: Path) -> None:
     batch_of(task(tmp_path / "first"))
-    with pytest.raises(Frozen, match="normalisation cannot change from 'squad' to 'none'"):
+    with pytest.raises(Frozen, match="normalisation cannot change from 'squad' to 'typed'"):
         import_benchmark(typed.write(tmp_path / "again"), name="typed")
 
 
 def test_drops_a_normalisation_that_the_task_file_no_longer_names(tmp_path: Path) -> None:
     task(tmp_path / "first")
-    assert typed.imported(tmp_path / "again").normalisation == "none"
+    assert typed.imported(tmp_path / "again").normalisation == "typed"
 
 
 def test_audits_floors_and_ceiling_after_the_normalisation(tmp_path: Path) -> None:
