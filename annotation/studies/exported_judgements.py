@@ -24,7 +24,7 @@ from annotation.models import CHECK, Assignment, Gold, GoldVersion, Item, Job, J
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import Refusal
 from scoring.core.normalisation import as_compared
-from scoring.core.s1 import REFERENCE_POLICIES, score_one
+from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION, score_one
 from scoring.tables.documents import csv_line
 from scoring.tables.table import Column, columns_in
 
@@ -125,8 +125,8 @@ class _Scoring:
     """What follows for the rows of one export from what was asked and answered. Tasks and sets come
     one after another."""
 
-    def __init__(self, form: _Form, scorer_version: object) -> None:
-        self._forms, self._scorer_version = (_CHECKED, form), scorer_version
+    def __init__(self, form: _Form) -> None:
+        self._forms = (_CHECKED, form)
         self._items, self._golds = lru_cache(SETS_KEPT)(_items), lru_cache(SETS_KEPT)(_golds)
         self.cells = lru_cache(ANSWERS_KEPT)(self._cells)
 
@@ -136,7 +136,7 @@ class _Scoring:
             row |= {name: row[f"check_{name}"] for name in _OF_CHECK}
         asked = (row["task_id"], row["normalisation"], row[f"{role}_set"])
         scored_by, _ = self._golds(row["task_id"])
-        row |= {"scored_gold_version": scored_by, "scorer_version": self._scorer_version}
+        row |= {"scored_gold_version": scored_by, "scorer_version": SCORER_VERSION}
         return asked, [form.template(row) for form in self._forms]
 
     def _cells(
@@ -155,7 +155,7 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
     form = _FORMS[file_format]
     if file_format == "csv":
         yield csv_line(_KEYS)
-    scoring = _Scoring(form, study.frozen.get("scorer_version"))
+    scoring = _Scoring(form)
     before = ""
     for assignment, rows in _by_assignment(chosen.assignments(study)):
         templates = cache(partial(scoring.templates, assignment))

@@ -97,7 +97,7 @@ class Contents:
             "benchmark": study.benchmark.name,
             "benchmark_source": study.benchmark.source,
             "channel": study.channel.slug,
-            "scorer_version": study.frozen.get("scorer_version", SCORER_VERSION),
+            "scorer_version": SCORER_VERSION,
             "rules": rules,
             "people": len({a.annotator_id for a in self._assignments if not a.is_simulated}),
             "texts": self.with_texts,

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Assignment, Batch, Judgement
+from annotation.models import Assignment, Batch, Judgement, Study
 from annotation.studies.exported_judgements import (
     COLUMNS,
     PEOPLE,
@@ -69,6 +69,14 @@ def test_says_under_what_each_was_given(batch: Batch, completed: Assignment) -> 
     assert row["scorer_version"] == SCORER_VERSION
     assert row["set_checksum"] == batch.test_set.checksum
     assert row["shown_at"].endswith("+00:00")
+
+
+def test_names_the_scorer_that_the_scores_are_from(batch: Batch, completed: Assignment) -> None:
+    Study.objects.filter(pk=batch.study_id).update(
+        frozen={**batch.study.frozen, "scorer_version": SCORER_VERSION - 1}
+    )
+    batch.study.refresh_from_db()
+    assert {row["scorer_version"] for row in rows_of(batch)} == {SCORER_VERSION}
 
 
 def test_names_items_as_their_file_does(batch: Batch, completed: Assignment) -> None:
