@@ -123,3 +123,23 @@ def test_moves_no_button_at_the_first_choice(person: Person) -> None:
     person.selects(0, 0, 4)
     expect(person.page.locator(".span-text")).to_have_count(1)
     assert undo.bounding_box() == before
+
+
+@pytest.mark.parametrize("way", ["finger", "keys"])
+def test_send_none_here_by_the_button_once_it_is_chosen(somebody: Comes, way: str) -> None:
+    person = at_work(somebody, Kind.SPANS)
+    none, send = (person.page.locator(f"[data-{name}]") for name in ("span-none", "send"))
+    if way == "finger":
+        none.tap()
+    else:
+        none.focus()
+        none.press("Enter")
+    expect(none).to_have_class("is-asking")
+    person.page.wait_for_timeout(APART_MS)
+    if way == "finger":
+        send.tap()
+    else:
+        send.focus()
+        send.press("Enter")
+    stands_at(person, 1)
+    assert answers() == [[]]

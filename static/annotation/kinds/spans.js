@@ -257,7 +257,7 @@
       on(this.root, "keydown", this.onKey);
       on(this.root, "pointerdown", this.onDown);
       on(this.root, "answerrestore", (event) => this.restore(event.detail));
-      on(this.root.closest("form"), "submit", () => this.write(), true);
+      on(this.root.closest("form"), "submit", this.settle, true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
       on(this.find("exact"), "click", this.toggleExact);
@@ -383,6 +383,12 @@
     write() {
       this.input("spans").value = JSON.stringify(this.spans);
       this.input("none").value = this.none ? "1" : "";
+    }
+
+    /* “None here”, asked about and then sent by the button, is the answer. */
+    settle() {
+      if (this.sure && !this.spans.length) this.change([], true, null, "none");
+      this.write();
     }
 
     change(spans, none, latest, ...label) {

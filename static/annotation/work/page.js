@@ -159,10 +159,14 @@
   page.addEventListener("paste", (event) => {
     if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
   });
+  const countTyped = (target, data) => {
+    if (form?.contains(target) && draft.typed !== null) draft.typed += (data || "").length;
+  };
   page.addEventListener("input", ({ target, inputType, data }) => {
-    const isByHand = /^insert(?!From)/.test(inputType || "") && form?.contains(target);
-    if (isByHand && draft.typed !== null) draft.typed += (data || "").length;
+    // What an input method composes changes with every key, and counts once it is done.
+    if (/^insert(?!From|Composition)/.test(inputType || "")) countTyped(target, data);
   });
+  page.addEventListener("compositionend", ({ target, data }) => countTyped(target, data));
   document.addEventListener("visibilitychange", tick);
   window.addEventListener("pagehide", () => {
     tick();
