@@ -30,6 +30,7 @@ LABELS = {
     "decoy": "answered what only programs see",
     "paste": "pasted",
     "untyped": "text that was not typed",
+    "translated": "page translated by the browser",
     "away": "page often out of sight",
     "unread": "faster than reading",
 }
@@ -46,6 +47,7 @@ class Answer(NamedTuple):
     pastes: int | None
     typed: int | None
     decoy: bool | None
+    translated: bool | None
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[s
         )
     if pastes := sum(answer.pastes or 0 for answer in answers):
         yield "paste", f"pasted {counted(pastes, 'time', 'times')}"
+    if translated := sum(bool(answer.translated) for answer in answers):
+        asked = sum(answer.translated is not None for answer in answers)
+        yield "translated", f"{translated} of {asked} answers on a page that a browser translated"
     if untyped := _untyped(answers):
         yield "untyped", untyped
     away = [answer.elapsed_ms - answer.browser_ms for answer in answers if answer.browser_ms]

@@ -54,6 +54,8 @@ def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
     for name, sent in (("pastes", "pastes"), ("typed", "keyed")):
         count = _whole_number(post.get(sent, ""))
         times[name] = None if count is None else min(count, _MOST_COUNTED)
+    translated = _whole_number(post.get("translated", ""))
+    times["translated"] = None if translated is None else bool(translated)
     times["decoy"] = bool(post.get("assistant", "").strip()) if "assistant" in post else None
     return read_step(post), {name: post.get(name, "") for name in post}, times
 

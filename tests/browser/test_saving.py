@@ -210,6 +210,23 @@ def test_counts_what_was_typed_and_not_what_was_pasted(person: Person) -> None:
     assert list(counted) == [(len("Anna and Boris"), 0), (0, 1)]
 
 
+def test_notices_that_a_browser_translated_the_page(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.CHOICE, zero_shot=True, tests=5))
+    button = "document.querySelector('[data-send]')"
+    # As Google's, Microsoft's and any other translation leave their traces.
+    for translate in (
+        "0",
+        f"{button}.innerHTML = '<font><font>Antwort senden</font></font>'",
+        "document.querySelector('.send-hint').setAttribute('_msttexthash', '1')",
+        "document.documentElement.classList.add('translated-ltr')",
+    ):
+        person.page.evaluate(translate)
+        person.chooses(0)
+        person.goes_on()
+    told = Judgement.objects.order_by("step").values_list("translated", flat=True)
+    assert list(told) == [False, True, True, True]
+
+
 def test_counts_an_input_methods_characters_once(person: Person) -> None:
     """By the browser's own protocol for input methods: each key changes what is being composed."""
     person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))

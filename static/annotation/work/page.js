@@ -61,7 +61,7 @@
   function openStep() {
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
-    const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, answer: null };
+    const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, translated: 0, answer: null };
     draft = form && (store.read(draftKey()) || fresh);
     if (form?.querySelector(".item .typed")) draft.typed ??= 0;
     lastTick = lastAction = performance.now();
@@ -121,7 +121,16 @@
   let lastTick = 0;
   let wasHidden = document.hidden;
 
+  /* Google's translation marks the page, and Microsoft's what it rewrote; of others, and of extensions,
+     the words on our own button tell. Where a browser translates, the item itself stays as it is. */
+  function isTranslated() {
+    const button = form?.querySelector("[data-as-sent]");
+    return document.documentElement.matches(".translated-ltr, .translated-rtl, :has([_msttexthash])")
+      || Boolean(button) && button.textContent.trim() !== button.dataset.asSent;
+  }
+
   function tick() {
+    if (draft && isTranslated()) draft.translated = 1;
     const now = performance.now();
     const passed = Math.max(0, now - lastTick);
     const inSight = draft && !wasHidden;

@@ -81,7 +81,7 @@ def test_a_text_that_nobody_typed_is_seen(batch: Batch) -> None:
     pk = content.test[0].pk
 
     def told(typed: int | None, text: str = "a sentence of words", times: int = 4) -> set[str]:
-        answer = Answer("test", pk, [text], 60_000, 60_000, 0, typed, None)
+        answer = Answer("test", pk, [text], 60_000, 60_000, 0, typed, None, None)
         return set(signs_of([answer] * times, content))
 
     assert told(typed=0) == {"untyped"}
@@ -90,6 +90,12 @@ def test_a_text_that_nobody_typed_is_seen(batch: Batch) -> None:
     # text is asked for, or no script ran, nothing is known.
     assert told(typed=12) == told(typed=0, times=2) == told(typed=0, text="Paris") == set()
     assert told(typed=None) == set()
+
+
+def test_a_translated_page_is_told(batch: Batch) -> None:
+    assert found(worked(batch, translated=False)) == {}
+    told = "13 of 13 answers on a page that a browser translated"
+    assert found(worked(batch, translated=True, wrong=1)) == {"translated": told}
 
 
 def test_the_decoy_is_seen_when_it_is_answered(batch: Batch) -> None:

@@ -8,7 +8,7 @@ from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 from annotation.work.views import read_sent_answer, read_step
 
-COLUMNS = ("browser_ms", "first_action_ms", "active_ms", "pastes", "typed", "decoy")
+COLUMNS = ("browser_ms", "first_action_ms", "active_ms", "pastes", "typed", "decoy", "translated")
 UNKNOWN = dict.fromkeys(COLUMNS)
 
 
@@ -29,6 +29,11 @@ def test_reads_whether_the_decoy_was_answered(sent: str, known: bool) -> None:
         "typed": 2**15 - 1,
         "decoy": known,
     }
+
+
+@pytest.mark.parametrize(("sent", "known"), [("1", True), ("0", False), ("", None), ("x", None)])
+def test_reads_whether_the_page_was_translated(sent: str, known: bool | None) -> None:
+    assert read(f"option=1&translated={sent}")[2] == UNKNOWN | {"translated": known}
 
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])
