@@ -24,6 +24,8 @@ VOLATILE = re.compile(
     rb'csrfmiddlewaretoken" value="[^"]+"|/resume/[^/"]+'
     rb"|csrftoken=[^;]+|annotator=[^;]+|door=[^;]+|[Ee]xpires[=:] ?[^;\n]+"
     rb"|\d+ min . [\d.]+|<strong>[\d.]+\xc2\xa0USD</strong>|You worked [^:]+: at|that is [\d.]+"
+    # Whose work it is, which follows the assignment's own number.
+    rb'|work(?:=|" value=")[0-9a-f]{16}'
     # The personal link as a picture, who works, and the response's own id.
     rb'|<svg.*?</svg>|translate="no">[A-Z0-9]{8}<|X-Request-ID: \w+'
 )
