@@ -30,7 +30,7 @@ from annotation.kinds.markup import unreadable
 from annotation.models import Example, ItemSet, ReferencePolicy, Role, Task
 from annotation.models.benchmark import Markup
 from scoring.core.normalisation import NONE, beyond_keyboards
-from scoring.core.spans import measure_reach
+from scoring.core.spans import holds, measure_reach
 
 WARNING, NOTE = "warning", "note"
 MOST_EXAMPLES = 5
@@ -174,7 +174,7 @@ def _segment_of(span: Mapping[str, Any], example: Example) -> str:
     if "segment" in span:
         named: str = example.context[span["segment"]]
         return named
-    holding = [segment for segment in example.context if span["text"] in segment]
+    holding = [segment for segment in example.context if holds(segment, span["text"])]
     return holding[0] if holding else ""
 
 
@@ -252,7 +252,7 @@ def gold_not_in_context(material: Material) -> Finding | None:
     absent = [
         row.says(f"“{text}”")
         for row, text in spans
-        if not any(text in segment for segment in row.example.context)
+        if not any(holds(segment, text) for segment in row.example.context)
     ]
     return warning(
         "gold_not_in_context",

@@ -26,8 +26,9 @@ from django_stubs_ext import StrOrPromise
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
 from annotation.models.frozen import BatchContent, FrozenExample, TaskContent
 from scoring.core import s1 as core
-from scoring.core.normalisation import NONE, as_compared, normalised, normalised_golds
+from scoring.core.normalisation import NONE, as_compared, in_one_form, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
+from scoring.core.spans import in_any_form
 
 MARKS = ("mention", "right", "missed", "extra")
 CLASSES = tuple(f"{mark}{place}" for mark in MARKS for place in ("", "-first", "-last"))
@@ -73,8 +74,8 @@ def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment
 
 def occurrences(context: Sequence[str], text: str) -> list[tuple[int, int, int]]:
     """Where a text occurs: as a whole word if it does so anywhere, else within words."""
-    whole_words = _matches(context, rf"(?<!\w){re.escape(text)}(?!\w)")
-    return whole_words or _matches(context, re.escape(text))
+    whole_words = _matches(context, rf"(?<!\w){in_any_form(text)}(?!\w)")
+    return whole_words or _matches(context, in_any_form(text))
 
 
 def _matches(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
@@ -231,7 +232,7 @@ class Reveal:
     expected: list[str]
     # Where the own ones were selected.
     spans: list[list[int]]
-    # How each text of the answer or the gold compares: `right`, `missed` or `extra`.
+    # How each text of the answer or the gold compares, in one form: `right`, `missed` or `extra`.
     marks: dict[str, str]
     other_alternatives: list[list[str]]
     explanation: str
@@ -243,6 +244,9 @@ class Reveal:
     @property
     def found_nothing(self) -> bool:
         return not {"right", "extra"} & set(self.marks.values())
+
+    def mark_of(self, text: str) -> str:
+        return self.marks.get(in_one_form(text), "")
 
     @property
     def is_right(self) -> bool:
@@ -271,7 +275,7 @@ def compare(judgement: Judgement, gold: Gold, policy: str, normalisation: str) -
         others = [texts for texts in alternatives if texts != expected]
     golds, score = compared(expected), answer_score(answer, gold, policy, normalisation)
     marks = {
-        text: "missed" if key not in own else "right" if key in golds else "extra"
+        in_one_form(text): "missed" if key not in own else "right" if key in golds else "extra"
         # The annotator's words first, and a text that both have in the annotator's wording.
         for key, text in (own | golds | own).items()
     }

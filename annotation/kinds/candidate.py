@@ -1,6 +1,6 @@
 """Candidate: one of the entities marked in the context."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
@@ -8,6 +8,7 @@ from annotation import kinds
 from annotation.kinds.choice import OneOption
 from annotation.models.frozen import FrozenExample
 from scoring.core import s1 as core
+from scoring.core.normalisation import in_one_form
 
 
 def _floor(
@@ -17,7 +18,9 @@ def _floor(
         rule,
         in_words,
         lambda asked, golds, policy: score(
-            golds, list(map(kinds.mentions, asked)), references=policy
+            golds,
+            [[*map(in_one_form, kinds.mentions(one))] for one in asked],
+            references=policy,
         ),
         is_allowed,
     )
@@ -50,15 +53,18 @@ class Candidate(OneOption):
 
     def options(self, asked: kinds.Asked) -> tuple[str, ...]:
         """The distinct texts of the marked entities, in order of first mention."""
-        return tuple(dict.fromkeys(kinds.mentions(asked)))
+        first: dict[str, str] = {}
+        for text in kinds.mentions(asked):
+            first.setdefault(in_one_form(text), text)
+        return tuple(first.values())
 
     def shown(self, example: FrozenExample) -> kinds.Context:
         options = self.options(example)
         return {"segments": _choosable(example, options), "options": options}
 
     def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
-        segments = kinds.marked(example.context, _compared(example, reveal.marks))
-        options = [("", text, reveal.marks.get(text, "")) for text in self.options(example)]
+        segments = kinds.marked(example.context, _compared(example, reveal))
+        options = [("", text, reveal.mark_of(text)) for text in self.options(example)]
         return {"options": options, "segments": segments}
 
 
@@ -69,6 +75,7 @@ Choosable = tuple[kinds.Piece, int | None, str]
 def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choosable]]:
     """The pieces of each segment. Where mentions overlap, a tap chooses the longest."""
     mentioned = [(segment, start, end, "mention") for segment, start, end in example.candidates]
+    known = [*map(in_one_form, options)]
     segments = []
     for number, segment in enumerate(kinds.marked(example.context, mentioned)):
         pieces: list[Choosable] = []
@@ -76,21 +83,21 @@ def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choo
         for piece in segment.pieces:
             end = start + len(piece.text)
             texts = [
-                example.context[number][a:b]
+                in_one_form(example.context[number][a:b])
                 for s, a, b in example.candidates
                 if s == number and a <= start and end <= b
             ]
-            choices = [options.index(text) for text in sorted(texts, key=len, reverse=True)]
+            choices = [known.index(text) for text in sorted(texts, key=len, reverse=True)]
             pieces.append((piece, choices[0] if choices else None, " ".join(map(str, choices))))
             start = end
         segments.append(pieces)
     return segments
 
 
-def _compared(example: FrozenExample, marks: Mapping[str, str]) -> Iterable[kinds.Range]:
+def _compared(example: FrozenExample, reveal: kinds.Reveal) -> Iterable[kinds.Range]:
     for segment, start, end in example.candidates:
         yield (segment, start, end, "mention")
-        if mark := marks.get(example.context[segment][start:end]):
+        if mark := reveal.mark_of(example.context[segment][start:end]):
             yield (segment, start, end, mark)
 
 

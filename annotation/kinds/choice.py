@@ -12,6 +12,7 @@ from annotation.kinds.replies import read_label, read_option
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
+from scoring.core.normalisation import in_one_form
 
 # No option of ours has more digits than this.
 MOST_DIGITS = 12
@@ -30,7 +31,8 @@ class OneOption(kinds.AnswerKind):
         return f"an alternative is exactly one text where the kind is {self.name}"
 
     def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
-        return set(texts) & set(self.options(asked))
+        known = set(map(in_one_form, self.options(asked)))
+        return {text for text in texts if in_one_form(text) in known}
 
     def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
         number, options = form.get("option", ""), self.options(example)
@@ -60,14 +62,14 @@ class OneOption(kinds.AnswerKind):
         return "the option that it names, by text or letter; else the whole text, which is wrong"
 
     def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
-        options = self.options(example)
-        return {"option": str(options.index(gold[0]) if gold[0] in options else 0)}
+        options, right = [*map(in_one_form, self.options(example))], in_one_form(gold[0])
+        return {"option": str(options.index(right) if right in options else 0)}
 
     def wrong_form(
         self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
     ) -> kinds.Form:
-        options = self.options(example)
-        others = [number for number, option in enumerate(options) if option not in gold]
+        options, right = map(in_one_form, self.options(example)), [*map(in_one_form, gold)]
+        others = [number for number, option in enumerate(options) if option not in right]
         return {"option": str(chance.choice(others or [0]))}
 
 
@@ -97,12 +99,13 @@ def _names(context: Sequence[str], label: str) -> bool:
 
 
 def best_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -> float:
-    labels = sorted({label for one in asked for label in KIND.options(one)}) or [""]
+    labels = sorted({in_one_form(label) for one in asked for label in KIND.options(one)}) or [""]
     return core.best_constant_label(golds, labels, references=policy)[1]
 
 
 def every_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -> float:
-    return core.every_candidate_score(golds, list(map(KIND.options, asked)), references=policy)
+    offered = [[*map(in_one_form, KIND.options(one))] for one in asked]
+    return core.every_candidate_score(golds, offered, references=policy)
 
 
 # An example has so many options of its own: each has a letter.
@@ -174,7 +177,7 @@ class Choice(OneOption):
 
     def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         options = [
-            (letter, text, reveal.marks.get(self.options(example)[number], ""))
+            (letter, text, reveal.mark_of(self.options(example)[number]))
             for number, letter, text in self._in_order(example)
         ]
         return {"segments": kinds.marked(example.context), "options": options}

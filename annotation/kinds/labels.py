@@ -12,6 +12,7 @@ from annotation.kinds.choice import Choice, are_numbers, letter_of
 from annotation.kinds.replies import read_labels
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
+from scoring.core.normalisation import in_one_form
 
 # Of those of a set; no set offers so many.
 MOST_LABELS = 10_000
@@ -100,10 +101,12 @@ class Labels(Choice):
         self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
     ) -> kinds.Form:
         """One label too many, or one missed."""
-        return self._form({*gold} ^ {chance.choice(self.options(example))}, example)
+        right = set(map(in_one_form, gold))
+        return self._form(right ^ {in_one_form(chance.choice(self.options(example)))}, example)
 
     def _form(self, answer: Collection[str], example: kinds.Asked) -> kinds.Form:
-        numbers = [n for n, option in enumerate(self.options(example)) if option in answer]
+        chosen, options = set(map(in_one_form, answer)), map(in_one_form, self.options(example))
+        numbers = [number for number, option in enumerate(options) if option in chosen]
         return {_field(number): "1" for number in numbers} or {"none": "1"}
 
 

@@ -16,7 +16,7 @@ from annotation.kinds.replies import read_pieces
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core.normalisation import in_one_form
-from scoring.core.spans import check_spans, joined_characters, tokens_of
+from scoring.core.spans import check_spans, holds, in_any_form, joined_characters, tokens_of
 
 
 class Spans(kinds.AnswerKind):
@@ -41,8 +41,7 @@ class Spans(kinds.AnswerKind):
         return f"an alternative holds at most {max_spans} in this task"
 
     def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
-        segments = list(map(in_one_form, asked.context))
-        return {text for text in texts if any(in_one_form(text) in one for one in segments)}
+        return {text for text in texts if any(holds(segment, text) for segment in asked.context)}
 
     def most_texts(self, max_spans: int | None) -> int | None:
         return max_spans
@@ -170,7 +169,7 @@ def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
     """As it is written, else in other capitals, which phones put at the beginning of a line."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         for segment, text in enumerate(context):
-            if found := re.search(re.escape(piece), text, flags):
+            if found := re.search(in_any_form(piece), text, flags):
                 return [segment, *found.span()]
     return None
 
@@ -185,7 +184,7 @@ Marked = Sequence[tuple[str, str]]
 def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]) -> Marked:
     """In the order of the text: by where it was selected, else by where it occurs first."""
     selected = {
-        context[segment][start:end]: (segment, start, end)
+        in_one_form(context[segment][start:end]): (segment, start, end)
         for segment, start, end in sorted(spans, reverse=True)
     }
 
@@ -211,7 +210,7 @@ def _compared(
 ) -> Iterator[kinds.Range]:
     """A text of the answer counts once, wherever it occurs: only the piece selected is marked."""
     for segment, start, end in spans:
-        yield (segment, start, end, marks[context[segment][start:end]])
+        yield (segment, start, end, marks[in_one_form(context[segment][start:end])])
     for text in (text for text, mark in marks.items() if mark == "missed"):
         for segment, start, end in kinds.occurrences(context, text):
             yield (segment, start, end, "missed")
@@ -220,7 +219,7 @@ def _compared(
 def _near(context: Sequence[str], ranges: Sequence[kinds.Range]) -> dict[str, str]:
     """By each text of the answer that only its ends keep from a text of the gold, that text."""
     return {
-        context[segment][a:b]: context[segment][c:d]
+        in_one_form(context[segment][a:b]): in_one_form(context[segment][c:d])
         for segment, a, b, mark in ranges
         for other, c, d, its_mark in ranges
         if (mark, its_mark) == ("extra", "missed") and segment == other and a < d and c < b

@@ -14,6 +14,8 @@ from annotation.models.assignment import CHECK
 from annotation.models.batch import Batch
 from annotation.models.benchmark import Item, ItemSet, Role, Task
 from annotation.models.study import Shuffle
+from scoring.core.normalisation import as_of
+from scoring.core.s1 import SCORER_VERSION
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def _as_it_is(batch: Batch, task: Task) -> TaskContent:
 
 
 def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> TaskContent:
+    scorer = batch.study.frozen.get("scorer_version", SCORER_VERSION)
     return TaskContent(
         batch_id=batch.pk,
         rules=StudyRules(**{name: getattr(batch.study, name) for name in _RULES}),
@@ -160,7 +163,8 @@ def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> T
         description=description,
         gold_version=gold_version,
         reference_policy=task.reference_policy,
-        normalisation=task.normalisation,
+        # What people see, and who is let in by it, stays as the study began.
+        normalisation=as_of(task.normalisation, scorer),
         markup=task.markup,
         sample=task.sample,
     )

@@ -27,6 +27,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from string import punctuation
 
 NONE = "none"
@@ -127,11 +128,15 @@ LONGEST_NUMBER = 100
 TOLERANCE = "\u00b1"
 
 
-def read_number(text: str) -> Fraction | None:
-    """The number that a text is; None if it is none, or can be read as two."""
+def read_number(text: str, *, as_first: bool = False) -> Fraction | None:
+    """The number that a text is; None if it is none, or can be read as two. `as_first`: as scorer
+    version 1 read it."""
     bare = text.strip().strip("*_`")
-    written = _WRITTEN.fullmatch(_in_ascii(bare)) if len(bare) <= LONGEST_NUMBER else None
-    if written is None or (written["sign"] and written["inner"]) or _multiplies(written["unit"]):
+    plain = bare if as_first else _in_ascii(bare)
+    written = _WRITTEN.fullmatch(plain) if len(bare) <= LONGEST_NUMBER else None
+    if written is None or (written["sign"] and written["inner"]):
+        return None
+    if not as_first and _multiplies(written["unit"]):
         return None
     value = _fraction(written) if written["above"] else _value(written["number"])
     if value is None:
@@ -173,8 +178,8 @@ def _value(digits: str) -> Fraction | None:
     return Fraction(digits.replace(",", ".")) if _PLAIN.fullmatch(digits) else None
 
 
-def number(text: str) -> str:
-    value = read_number(text)
+def number(text: str, *, as_first: bool = False) -> str:
+    value = read_number(text, as_first=as_first)
     return text.strip() if value is None else _written(value)
 
 
@@ -194,6 +199,15 @@ NORMALISATIONS: dict[str, Callable[[str], str]] = {
     "squad": squad,
     "number": number,
 }
+# Behind a normalisation: by the rules of scorer version 1, which read fewer numbers rightly and
+# took letters as they came.
+AS_FIRST = "@1"
+_FIRST = NORMALISATIONS | {"number": partial(number, as_first=True)}
+
+
+def as_of(normalisation: str, scorer_version: int) -> str:
+    """The normalisation as it was in that version of the scorer."""
+    return normalisation + AS_FIRST * (scorer_version == 1)
 
 
 def normalised(
@@ -201,15 +215,18 @@ def normalised(
 ) -> list[str]:
     """The texts as S1 compares them. `golds`: the normalised alternatives that they are compared
     with; only a tolerance asks for them. Raises ValueError for a name that is not known."""
-    name, _, tolerance = normalisation.partition(TOLERANCE)
+    rule, first, _ = normalisation.partition(AS_FIRST)
+    name, _, tolerance = rule.partition(TOLERANCE)
     if name not in NORMALISATIONS:
         names = ", ".join(NORMALISATIONS)
         raise ValueError(f"The normalisation is {normalisation!r}; it must be one of {names}.")
-    plain = list(map(NORMALISATIONS[name], map(in_one_form, texts)))
+    rules, form = (_FIRST, str) if first else (NORMALISATIONS, in_one_form)
+    plain = [rules[name](form(text)) for text in texts]
     if not tolerance:
         return plain
     right = [text for alternative in golds for text in alternative]
-    return [_nearest(text, right, tolerance) for text in plain]
+    read = partial(read_number, as_first=bool(first))
+    return [_nearest(text, right, tolerance, read) for text in plain]
 
 
 def in_one_form(text: str) -> str:
@@ -217,13 +234,15 @@ def in_one_form(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def _nearest(text: str, golds: Sequence[str], tolerance: str) -> str:
+def _nearest(
+    text: str, golds: Sequence[str], tolerance: str, read: Callable[[str], Fraction | None]
+) -> str:
     """The gold that a number is as near to as the tolerance asks, or the text."""
-    value, share = read_number(text), Fraction(tolerance.rstrip("%"))
+    value, share = read(text), Fraction(tolerance.rstrip("%"))
     if value is None or text in golds:
         return text
     for gold in golds:
-        right = read_number(gold)
+        right = read(gold)
         if right is None:
             continue
         allowed = share * abs(right) / 100 if tolerance.endswith("%") else share

@@ -30,7 +30,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from unicodedata import category
+from unicodedata import category, normalize
+
+from scoring.core.normalisation import in_one_form
 
 # One class letter per code point; tokens are then found by a regular expression over the classes:
 # u capital, l small letter, o other letter or number, d digit, c character of a script without
@@ -171,10 +173,26 @@ def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
 
 
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:
-    starts = [match.start() for match in re.finditer(f"(?={re.escape(gold)})", text)]
-    if start in starts:
-        starts.insert(0, start)
-    return [(found, found + len(gold)) for found in starts]
+    places = [match.span(1) for match in re.finditer(f"(?=({in_any_form(gold)}))", text)]
+    return sorted(places, key=lambda place: place[0] != start)
+
+
+def holds(text: str, piece: str) -> bool:
+    return in_one_form(piece) in in_one_form(text)
+
+
+def in_any_form(piece: str) -> str:
+    """A regular expression for it, whether its accents are written with their letters or apart;
+    so its place is one in the text as it is stored."""
+    letters = "".join(map(_letter, in_one_form(piece)))
+    return rf"(?:{re.escape(piece)}|{letters})(?![\u0300-\u036f])"
+
+
+def _letter(letter: str) -> str:
+    apart = normalize("NFD", letter)
+    # Some keyboards type the last of several accents apart.
+    forms = dict.fromkeys((letter, apart, in_one_form(apart[:-1]) + apart[-1]))
+    return rf"(?:{'|'.join(map(re.escape, forms))})" if len(forms) > 1 else re.escape(letter)
 
 
 def check_spans(segments: Sequence[str], spans: object) -> list[str]:

@@ -35,6 +35,9 @@ class Facts:
             .order_by("pk")
         )
         self.study = study
+        began = study.frozen.get("scorer_version", SCORER_VERSION)
+        # Annotators saw what it marked, and it decided the screening.
+        self.former_scorer: int | None = began if began != SCORER_VERSION else None
         self.design = Design(study)
         tests = study.batches.values("test_set")
         asked = Item.objects.filter(item_set__in=tests).order_by().values("example")

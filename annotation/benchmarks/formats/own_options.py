@@ -7,6 +7,7 @@ from dataclasses import replace
 from annotation.benchmarks.formats.content import Alternatives, ReadExample, Record, json_type
 from annotation.kinds.choice import FEWEST, MOST, letter_of
 from annotation.models.errors import BadInput
+from scoring.core.normalisation import in_one_form
 
 FIELDS = ("choices", "options")
 
@@ -55,7 +56,8 @@ def _by_letter(answer: str, options: Sequence[str]) -> int | None:
 
 
 def _by_text(answer: str, options: Sequence[str]) -> int | None:
-    places = [number for number, option in enumerate(options) if option == answer]
+    wanted, offered = in_one_form(answer), map(in_one_form, options)
+    places = [number for number, option in enumerate(offered) if option == wanted]
     return places[0] if len(places) == 1 else None
 
 

@@ -18,7 +18,7 @@ from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
 from annotation.models.benchmark import Markup
 from annotation.models.errors import BadInput
-from scoring.core.normalisation import TOLERANCE
+from scoring.core.normalisation import TOLERANCE, in_one_form
 
 # A training part of this size or less is a set of shots as published, such as MMLU's of 5; a larger
 # one is there to draw sets from.
@@ -80,7 +80,8 @@ def read_task(
     _check_kind(task, own, kind, rows)
     _settle_normalisation(task, own, kind)
     # The question's wording may name others.
-    labels = sorted({text for row in rows for texts in row.gold_texts for text in texts})
+    texts = {text for row in rows for texts in row.gold_texts for text in texts}
+    labels = sorted({in_one_form(text): text for text in sorted(texts)}.values())
     choices = own.pop("choices", labels)
     _check_lengths(task, choices)
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
@@ -237,7 +238,9 @@ def note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, li
     first: dict[str, content.ReadExample] = {}
     for row in rows:
         same = first.setdefault(row.identity, row)
-        own, other = ({frozenset(texts) for texts in one.gold_texts} for one in (row, same))
+        own, other = (
+            {frozenset(map(in_one_form, texts)) for texts in one.gold_texts} for one in (row, same)
+        )
         if own != other:
             notes["gold_differs"].append(f"{row.where}, against {same.where}")
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import content, images, own_options
+from scoring.core.normalisation import in_one_form
 
 MOST_GROUPS, LONGEST_GROUP = 10, 100
 # Those of CLUES; is_impossible and plausible_answers say nothing that the answer does not.
@@ -138,7 +139,8 @@ def with_exclusive_ends(rows: Sequence[content.ReadExample]) -> list[content.Rea
 
 def _offered_gold(rows: Iterable[content.ReadExample]) -> int:
     return sum(
-        [row.context[0][start:end]] in row.gold_texts
+        [in_one_form(row.context[0][start:end])]
+        in [[*map(in_one_form, texts)] for texts in row.gold_texts]
         for row in rows
         for _, start, end in row.candidates
     )

@@ -12,6 +12,7 @@ from annotation.models import Kind, Normalisation, ReferencePolicy
 from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
+from scoring.core.normalisation import in_one_form
 
 TASK_FILE = "task.json"
 SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
@@ -55,7 +56,8 @@ def _either(values: list[str]) -> str:
 
 def _is_label_list(value: object) -> bool:
     labels = value if samples.are_texts(value) else []
-    return len(labels) >= 2 and "" not in labels and len(set(labels)) == len(labels)
+    once = set(map(in_one_form, labels))
+    return len(labels) >= 2 and "" not in once and len(once) == len(labels)
 
 
 def _are_columns(value: object) -> bool:

@@ -30,6 +30,7 @@ from annotation.work.finishing import finish
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
+from scoring.core.s1 import SCORER_VERSION
 from scoring.report.design import NORMALISED
 from scoring.report.documents import PARTS, Report, as_text
 from scoring.report.facts import Facts
@@ -635,3 +636,16 @@ def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> Non
     assert (line.cells["n"], line.cells["n_without"]) == (5, 4)
     # The one who shows them had everything right.
     assert (line.cells["difference"], line.cells["without"]) == pytest.approx((0, -25 / 3))
+
+
+def test_names_the_scorer_that_annotators_met_where_figures_have_a_newer_one() -> None:
+    batch = measured.cell([1, 2])
+    study = Study.objects.get(pk=batch.study_id)
+    assert "under which the study started" not in text_of(study)
+    study.frozen["scorer_version"] = 1
+    with make.unlocked():
+        Study.objects.filter(pk=study.pk).update(frozen=study.frozen)
+    assert (
+        f"version {SCORER_VERSION}, but the pages and the screening of annotators went by version "
+        "1, under which the study started"
+    ) in text_of(study)
