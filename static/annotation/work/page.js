@@ -109,7 +109,7 @@
       form.querySelector("[data-form-error]").hidden = true;
       if (!event.detail?.none) {
         lastSend = null;
-        keySentAt = -Infinity;
+        keySent = NO_KEY;
       }
       keepDraft();
     });
@@ -175,7 +175,8 @@
   let retries = 0;
   let retryTimer = 0;
   let lastSend = null;
-  let keySentAt = -Infinity;
+  const NO_KEY = { at: -Infinity, control: null };
+  let keySent = NO_KEY;
 
   const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
   const isBusy = () => page.querySelector("form.htmx-request") !== null;
@@ -216,18 +217,20 @@
 
   document.addEventListener("click", (event) => {
     // An answer that is chosen there can be chosen otherwise; what is sent cannot be taken back.
-    const sends = event.target.closest("[data-send], [data-span-none]") !== null;
+    const sends = event.target.closest("[data-send], [data-span-none]");
     if (event.detail === 0) { // a key's doing: pressed twice it means once, too
-      const now = performance.now();
-      if (sends && now - keySentAt < DOUBLE_CLICK_MS) event.preventDefault();
-      else if (sends) keySentAt = now;
+      const now = performance.now(), { at, control } = keySent;
+      // Two keys for two buttons of one page are meant: "none", and to send it.
+      const isSame = control === sends || !control?.isConnected;
+      if (sends && isSame && now - at < DOUBLE_CLICK_MS) event.preventDefault();
+      else if (sends) keySent = { at: now, control: sends };
       return;
     }
     if (sends && isSecondOfTwo(event)) event.preventDefault();
     else lastSend = sends ? event : null;
   }, true);
 
-  // That "none" is sent by one press is asked for once, and known from then on.
+  // That "none" is sent by one press is asked about once, and known from then on.
   page.addEventListener("nonechosen", (event) => {
     if (store.read(NONE_ASKED)) return;
     store.write(NONE_ASKED, true);
