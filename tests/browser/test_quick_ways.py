@@ -126,9 +126,7 @@ def test_moves_no_button_at_the_first_choice(person: Person) -> None:
 
 
 @pytest.mark.parametrize("by", [MOUSE, KEYBOARD, TOUCH])
-def test_none_here_is_an_answer_that_the_other_button_sends_too(
-    somebody: Comes, by: str
-) -> None:
+def test_none_here_is_an_answer_that_the_other_button_sends_too(somebody: Comes, by: str) -> None:
     batch = make.running_batch(kind=Kind.SPANS, zero_shot=True)
     person = somebody(PHONE if by == TOUCH else LAPTOP, touch=by == TOUCH).start(batch)
     person.presses_none(by)

@@ -24,6 +24,7 @@
 
   let form = null;
   let draft = null;
+  let composed = 0; // characters that an input method has not finished
   let restoring = false;
 
   // Storage may be forbidden or full; the page then works without a draft.
@@ -64,6 +65,7 @@
     const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, answer: null };
     draft = form && (store.read(draftKey()) || fresh);
     if (form?.querySelector(".item .typed")) draft.typed ??= 0;
+    composed = 0;
     lastTick = lastAction = performance.now();
     restoring = true;
     if (draft?.answer) restoreAnswer(draft.answer);
@@ -159,10 +161,25 @@
   page.addEventListener("paste", (event) => {
     if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
   });
+
+  const charactersIn = (text) => [...(text || "")].length;
+  const isTypedInto = (field) => form?.contains(field) && draft.typed !== null;
+
   page.addEventListener("input", ({ target, inputType, data }) => {
-    const isByHand = /^insert(?!From)/.test(inputType || "") && form?.contains(target);
-    if (isByHand && draft.typed !== null) draft.typed += (data || "").length;
+    const isByHand = /^insert(?!From|Composition)/.test(inputType || "");
+    if (isByHand && isTypedInto(target)) draft.typed += charactersIn(data);
   });
+  /* An input method, and most keyboards of phones, tell at every key the whole of what they compose:
+     it counts once, as it stands, so that a form that is sent before the end has all of it. Browsers
+     disagree on the input events of a composition; its own events are the same in all. */
+  for (const kind of ["compositionupdate", "compositionend"]) {
+    page.addEventListener(kind, ({ target, data }) => {
+      if (!isTypedInto(target)) return;
+      const now = charactersIn(data);
+      draft.typed += now - composed;
+      composed = kind === "compositionend" ? 0 : now;
+    });
+  }
   document.addEventListener("visibilitychange", tick);
   window.addEventListener("pagehide", () => {
     tick();
