@@ -328,6 +328,8 @@ class Judgement(models.Model):
     # no page shows was answered, where there was one.
     typed = models.PositiveSmallIntegerField(null=True)
     decoy = models.BooleanField(null=True)
+    # Whether a browser or an extension translated the page, as far as the page could tell.
+    translated = models.BooleanField(null=True)
 
     objects = JudgementQuerySet.as_manager()
 

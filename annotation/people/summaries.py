@@ -28,7 +28,7 @@ _FIELDS = (
 )
 _COLUMNS = (
     *("assignment_id", "role", "example_id", "answer", "shown_at", "submitted_at"),
-    *("browser_ms", "pastes", "typed", "decoy"),
+    *("browser_ms", "pastes", "typed", "decoy", "translated"),
 )
 # Where an assignment stood: its key, its batch's, its state and its step.
 _Position = tuple[int, int, str, int]

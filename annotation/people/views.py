@@ -254,6 +254,7 @@ def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
             "seconds": (one.submitted_at - one.shown_at).total_seconds(),
             "score": scores.get(one.example_id),
             "pastes": one.pastes or 0,
+            "translated": one.translated,
         }
         for one in given
     ]

@@ -69,7 +69,8 @@ _OF_ASSIGNMENT = {
 _OF_CHECK = ("task", "task_id", "normalisation", "gold_version")
 # What differs: found once for all who answered alike; numbers, or nothing; texts without quotation
 # marks in them.
-_OF_ANSWER = ("identity", "content_hash", "item", "answer", "spans", "decoy", "s1_set", "s1_any")
+_SEEN = ("decoy", "translated")
+_OF_ANSWER = ("identity", "content_hash", "item", "answer", "spans", *_SEEN, "s1_set", "s1_any")
 _NUMBERS = ("step", "paid_ms", "browser_ms", "first_action_ms", "active_ms", "pastes", "typed")
 _TIMES = ("shown_at", "submitted_at")
 _PLAIN = (*_TIMES, "checksum")
@@ -79,7 +80,7 @@ _AS_TEXT = [Cast(name, TextField()) for name in ("answer", "spans")]
 _READ: Sequence[str | Cast] = [
     *("assignment_id", "role", *_TIMES, "example_id"),
     *_AS_TEXT,
-    *("decoy", *_NUMBERS),
+    *(*_SEEN, *_NUMBERS),
 ]
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
@@ -140,13 +141,13 @@ class _Scoring:
         return asked, [form.template(row) for form in self._forms]
 
     def _cells(
-        self, asked: _Asked, example: int, answer: str, spans: str, decoy: bool | None
+        self, asked: _Asked, example: int, answer: str, spans: str, *seen: bool | None
     ) -> list[list[str]]:
         task_id, normalisation, item_set = asked
         given, (_, golds) = json.loads(answer), self._golds(task_id)
         texts, gold = as_compared(given, golds[example], normalisation)
         scores = [score_one(texts, gold, references=one) for one in REFERENCE_POLICIES]
-        values = (*self._items(item_set)[example], given, json.loads(spans), decoy, *scores)
+        values = (*self._items(item_set)[example], given, json.loads(spans), *seen, *scores)
         return [list(map(form.cell, values)) for form in self._forms]
 
 
@@ -159,9 +160,10 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
     before = ""
     for assignment, rows in _by_assignment(chosen.assignments(study)):
         templates = cache(partial(scoring.templates, assignment))
-        for _, role, shown_at, submitted_at, example, answer, spans, decoy, *numbers in rows:
+        for _, role, shown_at, submitted_at, example, answer, spans, *given in rows:
             asked, (as_checked, as_told) = templates(role)
-            checked, told = scoring.cells(asked, example, answer, spans, decoy)
+            seen, numbers = given[: len(_SEEN)], given[len(_SEEN) :]
+            checked, told = scoring.cells(asked, example, answer, spans, *seen)
             times = (_plain(shown_at), _plain(submitted_at))
             line = _CHECKED.line(as_checked, checked, numbers, *times)
             before = sha256((before + line).encode()).hexdigest()

@@ -48,6 +48,7 @@ def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
         count = _whole_number(post.get(sent, ""))
         times[name] = None if count is None else min(count, _MOST_COUNTED)
     times["decoy"] = bool(post.get("assistant", "").strip()) if "assistant" in post else None
+    times["translated"] = {"0": False, "1": True}.get(post.get("translated", ""))
     return read_step(post), {name: post.get(name, "") for name in post}, times
 
 

@@ -62,8 +62,10 @@
   function openStep() {
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
-    const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, answer: null };
-    draft = form && (store.read(draftKey()) || fresh);
+    const fresh = {
+      browser: 0, first: null, active: 0, pastes: 0, typed: null, translated: 0, answer: null,
+    };
+    draft = form && { ...fresh, ...store.read(draftKey()) };
     if (form?.querySelector(".item .typed")) draft.typed ??= 0;
     composed = 0;
     lastTick = lastAction = performance.now();
@@ -129,6 +131,7 @@
     const inSight = draft && !wasHidden;
     lastTick = now;
     wasHidden = document.hidden;
+    if (draft && isTranslated()) draft.translated = 1;
     if (!inSight) return;
     draft.browser += passed;
     if (now - lastAction <= idleAfterMs) draft.active += passed;
@@ -144,13 +147,25 @@
     if (draft && draft.first === null) draft.first = draft.browser;
   }
 
-  function timesTaken() {
+  /* Into the form, before htmx reads it or the browser itself sends it. */
+  document.addEventListener("submit", ({ target }) => {
+    if (!form || target !== form) return;
     tick();
-    const times = [...form.querySelectorAll("[data-time]")].map((input) => {
+    for (const input of form.querySelectorAll("[data-time]")) {
       const value = draft[input.dataset.time];
-      return [input.name, value === null ? "" : String(Math.round(value))];
-    });
-    return Object.fromEntries(times);
+      input.value = value === null ? "" : String(Math.round(value));
+    }
+  }, true);
+
+  /* Whether the page is translated, by a browser or an extension. Chrome, and Google's translation
+     elsewhere, puts a class on <html>. Firefox puts the new language there and no class. Edge marks
+     the elements that it translates (_msttexthash), others mark nothing; but all of them replace our
+     own words, of which some stand in an attribute as they were sent. */
+  function isTranslated() {
+    const root = document.documentElement;
+    return /\btranslated-(ltr|rtl)\b/.test(root.className) || root.lang !== page.dataset.language
+      || [...document.querySelectorAll("[data-words]")]
+        .some(({ textContent, dataset }) => textContent !== dataset.words);
   }
 
   for (const [kind, heard] of Object.entries({
@@ -159,7 +174,7 @@
     document.addEventListener(kind, heard, { passive: true, capture: true });
   }
   page.addEventListener("paste", (event) => {
-    if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
+    if (form?.contains(event.target)) draft.pastes += 1;
   });
 
   const charactersIn = (text) => [...(text || "")].length;
@@ -327,9 +342,6 @@
     form.requestSubmit();
   });
 
-  document.addEventListener("htmx:configRequest", (event) => {
-    if (form && event.target === form) Object.assign(event.detail.parameters, timesTaken());
-  });
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (!isOurs(event.target)) return;
     lock(event.target, true);

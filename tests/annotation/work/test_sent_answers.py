@@ -8,7 +8,7 @@ from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 from annotation.work.views import read_sent_answer, read_step
 
-COLUMNS = ("browser_ms", "first_action_ms", "active_ms", "pastes", "typed", "decoy")
+COLUMNS = ("browser_ms", "first_action_ms", "active_ms", "pastes", "typed", "decoy", "translated")
 UNKNOWN = dict.fromkeys(COLUMNS)
 
 
@@ -29,6 +29,14 @@ def test_reads_whether_the_decoy_was_answered(sent: str, known: bool) -> None:
         "typed": 2**15 - 1,
         "decoy": known,
     }
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("0", False), ("1", True), ("", None), ("2", None), ("true", None), ("1&translated=x", None)],
+)
+def test_keeps_of_a_translation_only_yes_or_no(sent: str, kept: bool | None) -> None:
+    assert read(f"option=1&translated={sent}")[2] == UNKNOWN | {"translated": kept}
 
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])

@@ -635,3 +635,17 @@ def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> Non
     assert (line.cells["n"], line.cells["n_without"]) == (5, 4)
     # The one who shows them had everything right.
     assert (line.cells["difference"], line.cells["without"]) == pytest.approx((0, -25 / 3))
+
+
+def test_counts_translated_pages_apart_from_signs_of_programs() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    measured.run(batch.task, wrong=2)
+    rows(batch.study)
+    assert "translated" not in sections_of(batch.study)["Signs of programs"].paragraphs[0]
+    for one in batch.assignments.order_by("pk")[:2]:
+        WorkSummary.objects.filter(assignment=one).update(signs={"translated": "in 1 of 6"})
+    told = sections_of(batch.study)["Signs of programs"]
+    assert told.paragraphs[0].startswith("No counted assignment shows one of the signs")
+    sentence = "For 2 of 5 counted assignments a browser or an extension translated the page"
+    assert sentence in told.paragraphs[0]
+    assert told.table is None
