@@ -1,4 +1,4 @@
-"""A translated page says so with the answer that was made on it; nothing of our own looks like one."""
+"""A translated page says so with the answer made on it; nothing of our own looks like one."""
 
 import pytest
 from playwright.sync_api import expect

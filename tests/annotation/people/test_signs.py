@@ -93,6 +93,7 @@ def test_a_text_that_nobody_typed_is_seen(batch: Batch) -> None:
     assert told(typed=None) == set()
 
 
+@pytest.mark.both_databases
 def test_a_translated_page_is_told_and_is_no_sign_of_a_program(batch: Batch) -> None:
     assert found(worked(batch, translated=False)) == found(worked(batch, wrong=1)) == {}
     person = worked(batch, translated=True, wrong=2)
