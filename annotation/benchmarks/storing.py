@@ -127,10 +127,9 @@ class TaskPlan:
         unfilled = (name for name in FILLED_IF_EMPTY if not getattr(task, name))
         empty = {name: read.defaults.get(name, "") for name in unfilled}
         wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
+        # The default before there was `typed`.
         if task.kind == read.kind and task.normalisation == NONE:
-            wanted["normalisation"] = read.own.get(
-                "normalisation", NONE
-            )  # a default before `typed`
+            wanted["normalisation"] = read.own.get("normalisation", NONE)
         if self._held_sets and not task.sample:
             wanted.pop("sample", None)  # nobody was shown one
         changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}

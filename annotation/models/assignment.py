@@ -324,10 +324,11 @@ class Judgement(models.Model):
     first_action_ms = models.PositiveIntegerField("first action by the browser (ms)", null=True)
     active_ms = models.PositiveIntegerField("active time by the browser (ms)", null=True)
     pastes = models.PositiveSmallIntegerField(null=True)
-    # Characters that came from a keyboard, where a text was asked for; whether a question that no
-    # page shows was answered, where there was one; and whether a browser had translated the page.
+    # Characters that came from a keyboard, where a text was asked for; and whether a question that
+    # no page shows was answered, where there was one.
     typed = models.PositiveSmallIntegerField(null=True)
     decoy = models.BooleanField(null=True)
+    # Whether a browser or an extension translated the page, as far as the page could tell.
     translated = models.BooleanField(null=True)
 
     objects = JudgementQuerySet.as_manager()

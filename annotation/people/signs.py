@@ -1,6 +1,7 @@
 """Signs that answers are not a person's own: pasted, made elsewhere, made without reading, or a
-system's. They follow from what the consent says is kept, exclude nobody by themselves, and each
-comes with its evidence. Apps above this one register what they alone can find."""
+system's; and one that says nothing of who answered, that the page was translated. They follow from
+what the consent says is kept, exclude nobody by themselves, and each comes with its evidence. Apps
+above this one register what they alone can find."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,10 +31,10 @@ LABELS = {
     "decoy": "answered what only programs see",
     "paste": "pasted",
     "untyped": "text that was not typed",
-    "translated": "page translated by the browser",
     "away": "page often out of sight",
     "unread": "faster than reading",
 }
+TRANSLATED = "translated"
 
 
 class Answer(NamedTuple):
@@ -68,8 +69,13 @@ def register(finder: Finder) -> None:
     _FINDERS[finder.name] = finder
 
 
-def labels() -> dict[str, str]:
+def of_programs() -> dict[str, str]:
+    """The labels of all but the one that does not ask whose the answers are."""
     return LABELS | {finder.name: finder.label for finder in _FINDERS.values()}
+
+
+def labels() -> dict[str, str]:
+    return of_programs() | {TRANSLATED: "page translated"}
 
 
 def state_of(study: Study) -> str:
@@ -102,9 +108,6 @@ def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[s
         )
     if pastes := sum(answer.pastes or 0 for answer in answers):
         yield "paste", f"pasted {counted(pastes, 'time', 'times')}"
-    if translated := sum(bool(answer.translated) for answer in answers):
-        asked = sum(answer.translated is not None for answer in answers)
-        yield "translated", f"{translated} of {asked} answers on a page that a browser translated"
     if untyped := _untyped(answers):
         yield "untyped", untyped
     away = [answer.elapsed_ms - answer.browser_ms for answer in answers if answer.browser_ms]
@@ -114,6 +117,10 @@ def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[s
         yield "away", f"page out of sight in {len(gone)} of {len(away)} answers, {seconds}"
     if unread := _unread(answers, content):
         yield "unread", unread
+    known = [answer.translated for answer in answers if answer.translated is not None]
+    if any(known):
+        told = f"a browser or an extension translated the page in {sum(known)} of {len(known)}"
+        yield TRANSLATED, f"{told} answers"
 
 
 def _untyped(answers: Iterable[Answer]) -> str:

@@ -69,8 +69,8 @@ _OF_ASSIGNMENT = {
 _OF_CHECK = ("task", "task_id", "normalisation", "gold_version")
 # What differs: found once for all who answered alike; numbers, or nothing; texts without quotation
 # marks in them.
-_SIGNS, _SCORES = ("decoy", "translated"), ("s1_set", "s1_any")
-_OF_ANSWER = ("identity", "content_hash", "item", "answer", "spans", *_SIGNS, *_SCORES)
+_SEEN = ("decoy", "translated")
+_OF_ANSWER = ("identity", "content_hash", "item", "answer", "spans", *_SEEN, "s1_set", "s1_any")
 _NUMBERS = ("step", "paid_ms", "browser_ms", "first_action_ms", "active_ms", "pastes", "typed")
 _TIMES = ("shown_at", "submitted_at")
 _PLAIN = (*_TIMES, "checksum")
@@ -80,7 +80,8 @@ _AS_TEXT = [Cast(name, TextField()) for name in ("answer", "spans")]
 _READ: Sequence[str | Cast] = [
     *("assignment_id", "role", *_TIMES, "example_id"),
     *_AS_TEXT,
-    *(*_SIGNS, *_NUMBERS),
+    *_SEEN,
+    *_NUMBERS,
 ]
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
@@ -141,13 +142,13 @@ class _Scoring:
         return asked, [form.template(row) for form in self._forms]
 
     def _cells(
-        self, asked: _Asked, example: int, answer: str, spans: str, *signs: bool | None
+        self, asked: _Asked, example: int, answer: str, spans: str, *seen: bool | None
     ) -> list[list[str]]:
         task_id, normalisation, item_set = asked
         given, (_, golds) = json.loads(answer), self._golds(task_id)
         texts, gold = as_compared(given, golds[example], normalisation)
         scores = [score_one(texts, gold, references=one) for one in REFERENCE_POLICIES]
-        values = (*self._items(item_set)[example], given, json.loads(spans), *signs, *scores)
+        values = (*self._items(item_set)[example], given, json.loads(spans), *seen, *scores)
         return [list(map(form.cell, values)) for form in self._forms]
 
 
@@ -160,10 +161,20 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
     before = ""
     for assignment, rows in _by_assignment(chosen.assignments(study)):
         templates = cache(partial(scoring.templates, assignment))
-        for _, role, shown_at, submitted_at, example, answer, spans, *signs_and_numbers in rows:
+        for (
+            _,
+            role,
+            shown_at,
+            submitted_at,
+            example,
+            answer,
+            spans,
+            decoy,
+            translated,
+            *numbers,
+        ) in rows:
             asked, (as_checked, as_told) = templates(role)
-            signs, numbers = signs_and_numbers[: len(_SIGNS)], signs_and_numbers[len(_SIGNS) :]
-            checked, told = scoring.cells(asked, example, answer, spans, *signs)
+            checked, told = scoring.cells(asked, example, answer, spans, decoy, translated)
             times = (_plain(shown_at), _plain(submitted_at))
             line = _CHECKED.line(as_checked, checked, numbers, *times)
             before = sha256((before + line).encode()).hexdigest()

@@ -282,8 +282,8 @@ def _kept(study: Study) -> list[str]:
     return [
         _(
             "With each answer: when it was shown and sent, how long the page was in sight and in "
-            "use, how many characters were typed, how often something was pasted, and whether your "
-            "browser translated the page."
+            "use, how many characters were typed, how often something was pasted, and whether the "
+            "page was translated."
         ),
         *([decoy] if study.has_decoy else []),
         _("The researchers look at what seems odd. Nothing of it ends your part by itself."),

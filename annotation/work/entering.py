@@ -222,21 +222,13 @@ def go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     working = cookies.working_on(request)
     if request.method != "POST" and working and assignment.pk not in working:
         return render(request, GO_ON, {"study": assignment.study, "assignment": assignment})
-    response = to_work(assignment)
+    response = to_work(assignment.pk)
     cookies.sign_in(request, response, assignment)
     return response
 
 
-def to_work(assignment: Assignment) -> HttpResponse:
-    return redirect(cookies.address_with_work("annotation:work", assignment.pk))
-
-
-def refused_other_work(request: HttpRequest) -> HttpResponse:
-    sentence = _(
-        "This page belongs to other work in this browser: open its personal link, which stands at "
-        "the bottom of the page. Nothing was stored."
-    )
-    return render(request, REFUSED, {"sentence": sentence, "may_have_begun": True}, status=403)
+def to_work(pk: int) -> HttpResponse:
+    return redirect(cookies.address_with_work("annotation:work", pk))
 
 
 # Consenting
@@ -248,7 +240,7 @@ def consent(request: HttpRequest) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None:
         if working := cookies.working_on(request):
-            return redirect(cookies.address_with_work("annotation:work", working[-1]))
+            return to_work(working[-1])
         sentence = _(
             "This browser did not keep the cookie that your link gave it. Allow cookies for this "
             "site, and open your link again."

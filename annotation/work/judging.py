@@ -17,8 +17,8 @@ from annotation.work.finishing import end_by_closing, finish, paid_ms
 from annotation.work.places import holds_place, renew_lease
 from annotation.work.qualifying import qualify, qualify_by_checks
 
-# The browser's own account of one answer: times in milliseconds, pastes, characters typed, and
-# whether the decoy was answered and the page was translated; by the columns of a judgement, None or
+# The browser's own account of one answer: times in milliseconds, pastes, characters typed, whether
+# the decoy was answered and whether the page was translated; by the columns of a judgement, None or
 # left out where it has none.
 BrowserTimes = Mapping[str, int | None]
 

@@ -20,14 +20,7 @@ from annotation.models.frozen import batch_content
 from annotation.work import judging, page
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
-from annotation.work.entering import (
-    REFUSED,
-    View,
-    annotators_page,
-    go_on,
-    refused_other_work,
-    to_work,
-)
+from annotation.work.entering import REFUSED, View, annotators_page, go_on, to_work
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
 from annotation.work.wording import time_text
@@ -54,9 +47,8 @@ def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
     for name, sent in (("pastes", "pastes"), ("typed", "keyed")):
         count = _whole_number(post.get(sent, ""))
         times[name] = None if count is None else min(count, _MOST_COUNTED)
-    translated = _whole_number(post.get("translated", ""))
-    times["translated"] = None if translated is None else bool(translated)
     times["decoy"] = bool(post.get("assistant", "").strip()) if "assistant" in post else None
+    times["translated"] = {"0": False, "1": True}.get(post.get("translated", ""))
     return read_step(post), {name: post.get(name, "") for name in post}, times
 
 
@@ -86,19 +78,26 @@ def at_work(view: View) -> View:
         try:
             assignment = cookies.assignment_of(request)
         except cookies.OtherWork:
-            return refused_other_work(request)
+            sentence = _(
+                "This page belongs to other work in this browser. Nothing was stored: go back, and "
+                "open the personal link at the bottom of that page."
+            )
+            return _refused(request, sentence)
         if assignment is None:
             sentence = _(
                 "This browser is not taking part in a study. If you have begun before, open your "
                 "personal link; otherwise open the link that you were given."
             )
-            context = {"sentence": sentence, "may_have_begun": True}
-            return render(request, REFUSED, context, status=403)
+            return _refused(request, sentence)
         judging.notice_end(assignment, at=timezone.now())
         response: HttpResponse = view(request, assignment)
         return response
 
     return with_assignment
+
+
+def _refused(request: HttpRequest, sentence: str) -> HttpResponse:
+    return render(request, REFUSED, {"sentence": sentence, "may_have_begun": True}, status=403)
 
 
 @at_work
@@ -121,7 +120,7 @@ def step_forward(view: View) -> View:
             return _page(request, assignment, error=str(refusal))
         if request.htmx or notice:
             return _page(request, assignment, notice=notice)
-        return to_work(assignment)
+        return to_work(assignment.pk)
 
     return with_next_page
 
@@ -165,7 +164,7 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     if request.method == "POST" and "sure" in request.POST:
         withdraw_assignment(assignment, at=timezone.now())
     if assignment.is_finished:
-        return to_work(assignment)
+        return to_work(assignment.pk)
     ending = page.ending_if_withdrawn(assignment, at=timezone.now())
     return render(request, STOP, {**_own(assignment), "ending": ending})
 
@@ -283,7 +282,7 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
     """A code is made by a form alone: a page that is only loaded again ends none. What the form
     leads to is a page of its own, to which a browser can go back."""
     if assignment.is_finished:
-        return to_work(assignment)
+        return to_work(assignment.pk)
     at = timezone.now()
     if request.method == "POST":
         response = redirect(cookies.address_with_work("annotation:another_device", assignment.pk))

@@ -15,6 +15,7 @@ from annotation.jobs.files import FileOrder
 from annotation.models.benchmark import names_of
 from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
+from annotation.people.signs import of_programs
 from annotation.people.summaries import refresh
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
@@ -219,7 +220,8 @@ def with_signs(studies: Iterable[models.Study]) -> set[int]:
     for study in studies:
         refresh(study)
     people = models.Assignment.objects.of_people().filter(study__in=studies)
-    found = models.WorkSummary.objects.filter(assignment__in=people).exclude(signs={})
+    signs = [*of_programs()]
+    found = models.WorkSummary.objects.filter(assignment__in=people, signs__has_any_keys=signs)
     return set(found.values_list("pk", flat=True))
 
 

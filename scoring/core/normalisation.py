@@ -51,8 +51,6 @@ _FOLDED = str.maketrans({sign: plain for plain, signs in _PLAIN_SIGNS.items() fo
 # At an end they belong to what is meant: `50 %`, `C#`; before a digit a sign or a point does.
 _MEANT = frozenset("#%&*@/\\\u2030")
 _BEFORE_DIGIT = re.compile(r"[-.]\d")
-
-
 # Joiners within words, which keyboards of Persian and of India's scripts give.
 _JOINERS = frozenset("\u200c\u200d")
 

@@ -4,7 +4,7 @@ are without them. They exclude nobody."""
 from collections import Counter
 
 from annotation.models import Assignment, Study
-from annotation.people.signs import labels
+from annotation.people.signs import TRANSLATED, of_programs
 from scoring.cells.scope import with_signs
 from scoring.comparison.answer import name_of
 from scoring.comparison.comparison import block_of
@@ -35,9 +35,12 @@ class Signs:
         self._study, self._results = study, results
         counted = Assignment.objects.counted().filter(pk__in=with_signs([study]))
         people = list(counted.select_related("summary"))
-        self.people, names = len(people), labels()
-        found = Counter(names[name] for one in people for name in one.summary.signs)
+        self.people, names = len(people), of_programs()
+        signs = (name for one in people for name in one.summary.signs)
+        found = Counter(names[name] for name in signs if name in names)
         self.kinds = [f"{name} ({count})" for name, count in found.most_common()]
+        counted = Assignment.objects.counted().of_people().filter(study=study)
+        self.translated = counted.filter(summary__signs__has_key=TRANSLATED).count()
 
     @property
     def table(self) -> Table:

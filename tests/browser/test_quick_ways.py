@@ -8,8 +8,8 @@ from playwright.sync_api import Route, expect
 
 from annotation.models import Judgement, Kind
 from tests import make
-from tests.browser.conftest import PHONE, Comes
-from tests.browser.person import DOUBLE_CLICK_MS, Person
+from tests.browser.conftest import LAPTOP, PHONE, Comes
+from tests.browser.person import DOUBLE_CLICK_MS, KEYBOARD, MOUSE, TOUCH, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -125,21 +125,33 @@ def test_moves_no_button_at_the_first_choice(person: Person) -> None:
     assert undo.bounding_box() == before
 
 
-@pytest.mark.parametrize("way", ["finger", "keys"])
-def test_send_none_here_by_the_button_once_it_is_chosen(somebody: Comes, way: str) -> None:
-    person = at_work(somebody, Kind.SPANS)
-    none, send = (person.page.locator(f"[data-{name}]") for name in ("span-none", "send"))
-    if way == "finger":
-        none.tap()
-    else:
-        none.focus()
-        none.press("Enter")
-    expect(none).to_have_class("is-asking")
-    person.page.wait_for_timeout(APART_MS)
-    if way == "finger":
-        send.tap()
-    else:
-        send.focus()
-        send.press("Enter")
+@pytest.mark.parametrize("by", [MOUSE, KEYBOARD, TOUCH])
+def test_none_here_is_an_answer_that_the_other_button_sends_too(somebody: Comes, by: str) -> None:
+    batch = make.running_batch(kind=Kind.SPANS, zero_shot=True)
+    person = somebody(PHONE if by == TOUCH else LAPTOP, touch=by == TOUCH).start(batch)
+    person.presses_none(by)
+    none = person.page.locator("[data-span-none].is-asking")
+    expect(none).to_have_attribute("aria-pressed", "true")
+    assert answers() == []
+    # A reload keeps it, as every other answer.
+    person.page.reload()
+    expect(person.page.locator("[data-span-none]")).to_have_attribute("aria-pressed", "true")
+    person.goes_on(by)
+    assert answers() == [[]]
+
+
+def test_none_here_by_the_key_is_sent_by_the_other_key_however_soon(somebody: Comes) -> None:
+    person = somebody().start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    press = "key => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    person.page.evaluate(f"() => ['0', 'Enter'].forEach({press})")
     stands_at(person, 1)
     assert answers() == [[]]
+
+
+def test_words_take_the_place_of_none_here(somebody: Comes) -> None:
+    person = somebody().start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    person.presses_none()
+    person.selects(0, 0, 4)
+    expect(person.page.locator("[data-span-none]")).to_have_attribute("aria-pressed", "false")
+    person.goes_on()
+    assert answers() == [["Anna"]]

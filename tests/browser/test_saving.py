@@ -210,45 +210,6 @@ def test_counts_what_was_typed_and_not_what_was_pasted(person: Person) -> None:
     assert list(counted) == [(len("Anna and Boris"), 0), (0, 1)]
 
 
-def test_notices_that_a_browser_translated_the_page(person: Person) -> None:
-    person.start(make.running_batch(kind=Kind.CHOICE, zero_shot=True, tests=5))
-    button = "document.querySelector('[data-send]')"
-    # As Google's, Microsoft's and any other translation leave their traces.
-    for translate in (
-        "0",
-        f"{button}.innerHTML = '<font><font>Antwort senden</font></font>'",
-        "document.querySelector('.send-hint').setAttribute('_msttexthash', '1')",
-        "document.documentElement.classList.add('translated-ltr')",
-    ):
-        person.page.evaluate(translate)
-        person.chooses(0)
-        person.goes_on()
-    told = Judgement.objects.order_by("step").values_list("translated", flat=True)
-    assert list(told) == [False, True, True, True]
-
-
-def test_counts_an_input_methods_characters_once(person: Person) -> None:
-    """By the browser's own protocol for input methods: each key changes what is being composed."""
-    person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
-    keyboard = person.page.context.new_cdp_session(person.page)
-    person.page.locator("[name=text]").focus()
-    for composed in ("n", "に", "にh", "にほ", "にほん"):
-        place = {"selectionStart": len(composed), "selectionEnd": len(composed)}
-        keyboard.send("Input.imeSetComposition", {"text": composed, **place})
-    keyboard.send("Input.insertText", {"text": "日本"})
-    person.page.keyboard.type("!")
-    assert person.page.locator("[name=text]").input_value() == "日本!"
-    person.goes_on()
-    # Taken back before it ended, and a word of another script by plain keys.
-    person.page.locator("[name=text]").focus()
-    keyboard.send("Input.imeSetComposition", {"text": "k", "selectionStart": 1, "selectionEnd": 1})
-    keyboard.send("Input.imeSetComposition", {"text": "", "selectionStart": 0, "selectionEnd": 0})
-    person.page.keyboard.type("نعم")
-    assert person.page.locator("[name=text]").input_value() == "نعم"
-    person.goes_on()
-    assert list(Judgement.objects.order_by("step").values_list("typed", flat=True)) == [3, 3]
-
-
 def test_asks_for_a_typed_answer_before_it_sends(person: Person) -> None:
     person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
     person.page.locator("[name=text]").fill("  ")

@@ -12,7 +12,7 @@
    {spans, none, complete}; "answerrestore" with {spans, none}, sent to the picker, shows another
    answer. The answer's spans stand in the order in which they were chosen, the list in that of the
    text. Before "none" is sent with nothing chosen, "nonechosen" is dispatched: who cancels it wants
-   it to be asked for once more.
+   it to be asked for once more, and until then "none" is chosen and not sent.
 
    A tap takes a word; inside a phrase it takes that back. Where one phrase is asked for, a tap
    elsewhere sets its other end. Where several are, a tap beside a phrase adds to it, and a tap
@@ -257,7 +257,7 @@
       on(this.root, "keydown", this.onKey);
       on(this.root, "pointerdown", this.onDown);
       on(this.root, "answerrestore", (event) => this.restore(event.detail));
-      on(this.root.closest("form"), "submit", this.settle, true);
+      on(this.root.closest("form"), "submit", () => this.write(), true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
       on(this.find("exact"), "click", this.toggleExact);
@@ -385,12 +385,6 @@
       this.input("none").value = this.none ? "1" : "";
     }
 
-    /* “None here”, asked about and then sent by the button, is the answer. */
-    settle() {
-      if (this.sure && !this.spans.length) this.change([], true, null, "none");
-      this.write();
-    }
-
     change(spans, none, latest, ...label) {
       this.history.push([this.spans, this.none]);
       this.show(spans, none, latest);
@@ -440,18 +434,17 @@
       this.say(before ? "undone" : "nothing");
     }
 
-    /* Sends at once, unless something is chosen or somebody wants it to be asked for again. */
+    /* Sends at once, unless something is chosen or somebody wants it to be asked for again. With
+       nothing chosen it is the answer from the first press on, whichever button sends it then. */
     chooseNone() {
-      const asks = !this.none && !this.sure && (this.spans.length
+      const replaces = this.spans.length > 0;
+      const asks = !this.none && !this.sure && (replaces
         || !this.root.dispatchEvent(new CustomEvent("nonechosen", { bubbles: true, cancelable: true })));
-      if (asks) {
-        this.sure = true;
-        this.drawControls();
-        this.say(this.spans.length ? "none-instead" : "none-confirm", "", this.spans.length);
-        return;
-      }
-      if (!this.none) this.change([], true, null, "none");
-      this.root.closest("form").requestSubmit();
+      if (!this.none && !(asks && replaces)) this.change([], true, null, "none");
+      if (!asks) return this.root.closest("form").requestSubmit();
+      this.sure = true;
+      this.drawControls();
+      this.say(replaces ? "none-instead" : "none-confirm");
     }
 
     toggleExact() {

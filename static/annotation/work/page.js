@@ -24,6 +24,7 @@
 
   let form = null;
   let draft = null;
+  let composed = 0; // characters that an input method has not finished
   let restoring = false;
 
   // Storage may be forbidden or full; the page then works without a draft.
@@ -61,9 +62,12 @@
   function openStep() {
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
-    const fresh = { browser: 0, first: null, active: 0, pastes: 0, typed: null, translated: 0, answer: null };
-    draft = form && (store.read(draftKey()) || fresh);
+    const fresh = {
+      browser: 0, first: null, active: 0, pastes: 0, typed: null, translated: 0, answer: null,
+    };
+    draft = form && { ...fresh, ...store.read(draftKey()) };
     if (form?.querySelector(".item .typed")) draft.typed ??= 0;
+    composed = 0;
     lastTick = lastAction = performance.now();
     restoring = true;
     if (draft?.answer) restoreAnswer(draft.answer);
@@ -109,7 +113,7 @@
       form.querySelector("[data-form-error]").hidden = true;
       if (!event.detail?.none) {
         lastSend = null;
-        keySentAt = -Infinity;
+        keySent = NO_KEY;
       }
       keepDraft();
     });
@@ -121,21 +125,13 @@
   let lastTick = 0;
   let wasHidden = document.hidden;
 
-  /* Google's translation marks the page, and Microsoft's what it rewrote; of others, and of extensions,
-     the words on our own button tell. Where a browser translates, the item itself stays as it is. */
-  function isTranslated() {
-    const button = form?.querySelector("[data-as-sent]");
-    return document.documentElement.matches(".translated-ltr, .translated-rtl, :has([_msttexthash])")
-      || Boolean(button) && button.textContent.trim() !== button.dataset.asSent;
-  }
-
   function tick() {
-    if (draft && isTranslated()) draft.translated = 1;
     const now = performance.now();
     const passed = Math.max(0, now - lastTick);
     const inSight = draft && !wasHidden;
     lastTick = now;
     wasHidden = document.hidden;
+    if (draft && isTranslated()) draft.translated = 1;
     if (!inSight) return;
     draft.browser += passed;
     if (now - lastAction <= idleAfterMs) draft.active += passed;
@@ -151,13 +147,25 @@
     if (draft && draft.first === null) draft.first = draft.browser;
   }
 
-  function timesTaken() {
+  /* Into the form, before htmx reads it or the browser itself sends it. */
+  document.addEventListener("submit", ({ target }) => {
+    if (!form || target !== form) return;
     tick();
-    const times = [...form.querySelectorAll("[data-time]")].map((input) => {
+    for (const input of form.querySelectorAll("[data-time]")) {
       const value = draft[input.dataset.time];
-      return [input.name, value === null ? "" : String(Math.round(value))];
-    });
-    return Object.fromEntries(times);
+      input.value = value === null ? "" : String(Math.round(value));
+    }
+  }, true);
+
+  /* Whether the page is translated, by a browser or an extension. Chrome, and Google's translation
+     elsewhere, puts a class on <html>. Firefox puts the new language there and no class. Edge marks
+     the elements that it translates (_msttexthash), others mark nothing; but all of them replace our
+     own words, of which some stand in an attribute as they were sent. */
+  function isTranslated() {
+    const root = document.documentElement;
+    return /\btranslated-(ltr|rtl)\b/.test(root.className) || root.lang !== page.dataset.language
+      || [...document.querySelectorAll("[data-words]")]
+        .some(({ textContent, dataset }) => textContent !== dataset.words);
   }
 
   for (const [kind, heard] of Object.entries({
@@ -166,16 +174,27 @@
     document.addEventListener(kind, heard, { passive: true, capture: true });
   }
   page.addEventListener("paste", (event) => {
-    if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
+    if (form?.contains(event.target)) draft.pastes += 1;
   });
-  const countTyped = (target, data) => {
-    if (form?.contains(target) && draft.typed !== null) draft.typed += (data || "").length;
-  };
+
+  const charactersIn = (text) => [...(text || "")].length;
+  const isTypedInto = (field) => form?.contains(field) && draft.typed !== null;
+
   page.addEventListener("input", ({ target, inputType, data }) => {
-    // What an input method composes changes with every key, and counts once it is done.
-    if (/^insert(?!From|Composition)/.test(inputType || "")) countTyped(target, data);
+    const isByHand = /^insert(?!From|Composition)/.test(inputType || "");
+    if (isByHand && isTypedInto(target)) draft.typed += charactersIn(data);
   });
-  page.addEventListener("compositionend", ({ target, data }) => countTyped(target, data));
+  /* An input method, and most keyboards of phones, tell at every key the whole of what they compose:
+     it counts once, as it stands, so that a form that is sent before the end has all of it. Browsers
+     disagree on the input events of a composition; its own events are the same in all. */
+  for (const kind of ["compositionupdate", "compositionend"]) {
+    page.addEventListener(kind, ({ target, data }) => {
+      if (!isTypedInto(target)) return;
+      const now = charactersIn(data);
+      draft.typed += now - composed;
+      composed = kind === "compositionend" ? 0 : now;
+    });
+  }
   document.addEventListener("visibilitychange", tick);
   window.addEventListener("pagehide", () => {
     tick();
@@ -188,7 +207,8 @@
   let retries = 0;
   let retryTimer = 0;
   let lastSend = null;
-  let keySentAt = -Infinity;
+  const NO_KEY = { at: -Infinity, control: null };
+  let keySent = NO_KEY;
 
   const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
   const isBusy = () => page.querySelector("form.htmx-request") !== null;
@@ -229,18 +249,20 @@
 
   document.addEventListener("click", (event) => {
     // An answer that is chosen there can be chosen otherwise; what is sent cannot be taken back.
-    const sends = event.target.closest("[data-send], [data-span-none]") !== null;
+    const sends = event.target.closest("[data-send], [data-span-none]");
     if (event.detail === 0) { // a key's doing: pressed twice it means once, too
-      const now = performance.now();
-      if (sends && now - keySentAt < DOUBLE_CLICK_MS) event.preventDefault();
-      else if (sends) keySentAt = now;
+      const now = performance.now(), { at, control } = keySent;
+      // Two keys for two buttons of one page are meant: "none", and to send it.
+      const isSame = control === sends || !control?.isConnected;
+      if (sends && isSame && now - at < DOUBLE_CLICK_MS) event.preventDefault();
+      else if (sends) keySent = { at: now, control: sends };
       return;
     }
     if (sends && isSecondOfTwo(event)) event.preventDefault();
     else lastSend = sends ? event : null;
   }, true);
 
-  // That "none" is sent by one press is asked for once, and known from then on.
+  // That "none" is sent by one press is asked about once, and known from then on.
   page.addEventListener("nonechosen", (event) => {
     if (store.read(NONE_ASKED)) return;
     store.write(NONE_ASKED, true);
@@ -320,9 +342,6 @@
     form.requestSubmit();
   });
 
-  document.addEventListener("htmx:configRequest", (event) => {
-    if (form && event.target === form) Object.assign(event.detail.parameters, timesTaken());
-  });
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (!isOurs(event.target)) return;
     lock(event.target, true);

@@ -76,13 +76,8 @@ def undone(act: Callable[[], object], read: Callable[[], object]) -> tuple[str, 
 @pytest.mark.parametrize(
     "own",
     [
-        {
-            "answer": ["good"],
-            "spans": [[0, 1, 2]],
-            "options_order": [1, 0],
-            "decoy": False,
-            "translated": True,
-        }
+        {"answer": ["good"], "spans": [[0, 1, 2]], "options_order": [1, 0]}
+        | {"decoy": False, "translated": True}
         | COUNTED,
         {"answer": []},
         {"answer": ['“’%s \\ " ñ 🦆']},

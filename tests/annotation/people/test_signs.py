@@ -14,6 +14,7 @@ from annotation.people.rows import rows
 from annotation.people.signs import Answer, signs_of
 from annotation.people.summaries import refresh
 from annotation.work.judging import begin, leave_reveal, submit_answer
+from scoring.cells.scope import with_signs
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -92,10 +93,17 @@ def test_a_text_that_nobody_typed_is_seen(batch: Batch) -> None:
     assert told(typed=None) == set()
 
 
-def test_a_translated_page_is_told(batch: Batch) -> None:
-    assert found(worked(batch, translated=False)) == {}
-    told = "13 of 13 answers on a page that a browser translated"
-    assert found(worked(batch, translated=True, wrong=1)) == {"translated": told}
+@pytest.mark.both_databases
+def test_a_translated_page_is_told_and_is_no_sign_of_a_program(batch: Batch) -> None:
+    assert found(worked(batch, translated=False)) == found(worked(batch, wrong=1)) == {}
+    person = worked(batch, translated=True, wrong=2)
+    assert found(person) == {
+        "translated": "a browser or an extension translated the page in 13 of 13 answers"
+    }
+    assert with_signs([batch.study]) == set()
+    both = worked(batch, translated=True, pastes=1, wrong=3)
+    assert {*found(both)} == {"paste", "translated"}
+    assert with_signs([batch.study]) == {both.pk}
 
 
 def test_the_decoy_is_seen_when_it_is_answered(batch: Batch) -> None:
@@ -143,6 +151,6 @@ def test_what_another_app_finds_stands_beside_them_until_its_inputs_change(
 
 
 def test_signs_exclude_nobody(batch: Batch) -> None:
-    person = worked(batch, seconds=0.3, pastes=3, decoy=True, browser_ms=1)
-    assert {*found(person)} == {"decoy", "paste", "unread"}
+    person = worked(batch, seconds=0.3, pastes=3, decoy=True, browser_ms=1, translated=True)
+    assert {*found(person)} == {"decoy", "paste", "translated", "unread"}
     assert Assignment.objects.counted().filter(pk=person.pk).exists()

@@ -27,6 +27,7 @@ from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
 from annotation.work.joining import Full, count_answer
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -210,6 +211,23 @@ def test_shows_scores_after_the_end_alone(researcher: Client, batch: Batch) -> N
     assert '<td class="r-number">100</td>' not in page
     finish(assignment, Outcome.WITHDRAWN, at=make.NOON)
     assert '<td class="r-number">100</td>' in read(researcher, "person", batch, assignment.pk)
+
+
+def test_shows_beside_which_answers_the_page_was_translated(
+    researcher: Client, batch: Batch
+) -> None:
+    assignment = make.at_work(batch)
+    form = make.right_answer(assignment)
+    submit_answer(assignment, step=0, form=form, times={"translated": True}, at=make.NOON)
+    leave_reveal(assignment, step=0, at=make.NOON)
+    begin(assignment, step=1, at=make.NOON)
+    form = make.right_answer(assignment)
+    submit_answer(assignment, step=1, form=form, times={"translated": False}, at=make.NOON)
+    page = read(researcher, "person", batch, assignment.pk)
+    told = "a browser or an extension translated the page in 1 of 2 answers"
+    assert f'<span class="r-flag">page translated</span> {told}' in page
+    # Once among the flags, once beside the one answer.
+    assert page.count('<span class="r-flag">page translated</span>') == 2
 
 
 def test_offers_a_dictionary_beside_the_payments(researcher: Client, batch: Batch) -> None:

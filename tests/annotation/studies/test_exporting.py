@@ -19,6 +19,7 @@ from annotation.studies.exported_judgements import (
 from annotation.studies.lifecycle import start_study
 from annotation.studies.people import exclude
 from annotation.work.joining import renew_resume_link
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from scoring.core.normalisation import as_compared
 from scoring.core.s1 import SCORER_VERSION, score_one
 from tests import make
@@ -77,6 +78,21 @@ def test_names_the_scorer_that_the_scores_are_from(batch: Batch, completed: Assi
     )
     batch.study.refresh_from_db()
     assert {row["scorer_version"] for row in rows_of(batch)} == {SCORER_VERSION}
+
+
+@pytest.mark.both_databases
+def test_tells_what_the_pages_saw_answer_by_answer(batch: Batch) -> None:
+    assignment = make.at_work(batch)
+    seen = [(None, True), (True, False), (False, None)]
+    for decoy, translated in seen:
+        form, step = make.right_answer(assignment), assignment.step
+        times = {"decoy": decoy, "translated": translated}
+        submit_answer(assignment, step=step, form=form, times=times, at=make.NOON)
+        leave_reveal(assignment, step=step, at=make.NOON)
+        begin(assignment, step=assignment.step, at=make.NOON)
+    assert [(row["decoy"], row["translated"]) for row in rows_of(batch)] == seen
+    table = csv.DictReader(io.StringIO("".join(export_judgements(batch.study, "csv"))))
+    assert [row["translated"] for row in table] == ["true", "false", ""]
 
 
 def test_names_items_as_their_file_does(batch: Batch, completed: Assignment) -> None:

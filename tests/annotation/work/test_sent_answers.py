@@ -31,9 +31,12 @@ def test_reads_whether_the_decoy_was_answered(sent: str, known: bool) -> None:
     }
 
 
-@pytest.mark.parametrize(("sent", "known"), [("1", True), ("0", False), ("", None), ("x", None)])
-def test_reads_whether_the_page_was_translated(sent: str, known: bool | None) -> None:
-    assert read(f"option=1&translated={sent}")[2] == UNKNOWN | {"translated": known}
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("0", False), ("1", True), ("", None), ("2", None), ("true", None), ("1&translated=x", None)],
+)
+def test_keeps_of_a_translation_only_yes_or_no(sent: str, kept: bool | None) -> None:
+    assert read(f"option=1&translated={sent}")[2] == UNKNOWN | {"translated": kept}
 
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])

@@ -649,3 +649,17 @@ def test_names_the_scorer_that_annotators_met_where_figures_have_a_newer_one() -
         f"version {SCORER_VERSION}, but the pages and the screening of annotators went by version "
         "1, under which the study started"
     ) in text_of(study)
+
+
+def test_counts_translated_pages_apart_from_signs_of_programs() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    measured.run(batch.task, wrong=2)
+    rows(batch.study)
+    assert "translated" not in sections_of(batch.study)["Signs of programs"].paragraphs[0]
+    for one in batch.assignments.order_by("pk")[:2]:
+        WorkSummary.objects.filter(assignment=one).update(signs={"translated": "in 1 of 6"})
+    told = sections_of(batch.study)["Signs of programs"]
+    assert told.paragraphs[0].startswith("No counted assignment shows one of the signs")
+    sentence = "For 2 of 5 counted assignments a browser or an extension translated the page"
+    assert sentence in told.paragraphs[0]
+    assert told.table is None
