@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.picker import EXACT, NONE, TEXT, UNDO, Picker, open_in
 
@@ -337,8 +337,10 @@ def test_asks_before_none_is_sent_if_somebody_wants_it(open_picker: Opened) -> N
     # It is chosen, and not sent: another button may send it.
     assert (picker.none, sent()) == ("1", 0)
     assert picker.told[-1] == {"spans": [], "none": True, "complete": True}
+    expect(picker.page.locator(NONE)).to_have_class("is-asking")
     picker.page.click(NONE)
     assert (picker.none, sent()) == ("1", 1)
+    expect(picker.page.locator(NONE)).not_to_have_class("is-asking")
 
 
 def test_asks_again_before_none_removes_what_is_chosen(open_picker: Opened) -> None:

@@ -441,9 +441,9 @@
       const asks = !this.none && !this.sure && (replaces
         || !this.root.dispatchEvent(new CustomEvent("nonechosen", { bubbles: true, cancelable: true })));
       if (!this.none && !(asks && replaces)) this.change([], true, null, "none");
-      if (!asks) return this.root.closest("form").requestSubmit();
-      this.sure = true;
+      this.sure = asks;
       this.drawControls();
+      if (!asks) return this.root.closest("form").requestSubmit();
       this.say(replaces ? "none-instead" : "none-confirm");
     }
 
