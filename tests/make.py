@@ -31,6 +31,7 @@ from annotation.models import (
     OutcomeRule,
     Role,
     Study,
+    Submission,
     Task,
     WorkState,
 )
@@ -294,6 +295,18 @@ def joined(
     person = who or annotator(of.study.channel.slug)
     visit = Visit(study=of.study, annotator=person, batch=of, submission_id=submission_id)
     return join(visit, at=at)
+
+
+def entered_by(
+    assignment: Assignment, submission_id: str = "sub-1", *, status: str = "", at: datetime = NOON
+) -> Submission:
+    """A submission of the platform's, the latest, and what it last said of it."""
+    said = {"status": status, "status_at": at if status else None}
+    submission = Submission.objects.create(
+        assignment=assignment, submission_id=submission_id, entered_at=at, **said
+    )
+    Assignment.objects.filter(pk=assignment.pk).update(latest_submission=submission)
+    return submission
 
 
 def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> Assignment:

@@ -138,7 +138,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         "exclusion",
     )
     search_fields = ("annotator__pseudonym",)
-    id_fields = ("annotator__external_id", "submission_id")
+    id_fields = ("annotator__external_id", "submissions__submission_id")
     ordering = ("-id",)
     fieldsets = [
         (None, {"fields": ["annotator", "study", "batch", "submission_shown", "order_seed"]}),
@@ -223,7 +223,12 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         )
 
     submission_shown = shown(
-        "Submission id", lambda row: row.submission_id if row.shows_ids else "–"
+        "Submission ids, the latest first",
+        lambda row: (
+            ", ".join([row.submission_id, *reversed(row.earlier_submission_ids)])
+            if row.shows_ids
+            else "–"
+        ),
     )
     due = shown("Amount", lambda row: (row.amount if row.shows_pay else None) or "–")
     batch_label = shown("Batch", lambda row: str(row.batch))

@@ -237,6 +237,8 @@ class OwnedAdmin(PagedAdmin[_Row]):
             ids = [(field, search_term.strip()) for field in self.id_fields]
             named = self.own(request, queryset, Right.IDS)
             found |= named.filter(Q(*ids, _connector=Q.OR))
+            # A row may have several of them.
+            twice = True
         return found, twice
 
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:

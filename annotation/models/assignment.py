@@ -86,7 +86,12 @@ class Assignment(models.Model):
     # Copied from the batch: a constraint can only compare columns of this row.
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="assignments")
     exposure_key = models.CharField(max_length=64)
-    submission_id = models.CharField(max_length=200, blank=True)
+    # The latest submission by which the person entered: its status and pay count.
+    latest_submission = models.OneToOneField(
+        "Submission", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    # When the platform's time ran out, and with it the place that was held.
+    timed_out_at = models.DateTimeField(null=True, blank=True)
     # By this the browser that sent the consent is known again, if its response got lost.
     browser_hash = models.CharField(max_length=64, blank=True, default="", db_index=True)
     resume_token = models.CharField(max_length=40, unique=True, default=new_token)
@@ -158,6 +163,16 @@ class Assignment(models.Model):
     @property
     def is_simulated(self) -> bool:
         return self.annotator.channel.is_simulated
+
+    @property
+    def submission_id(self) -> str:
+        return self.latest_submission.submission_id if self.latest_submission else ""
+
+    @property
+    def earlier_submission_ids(self) -> list[str]:
+        """By which the person entered before the latest one."""
+        earlier = (one for one in self.submissions.all() if one.pk != self.latest_submission_id)
+        return [one.submission_id for one in earlier if one.submission_id]
 
     @property
     def is_excluded(self) -> bool:

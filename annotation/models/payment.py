@@ -135,21 +135,39 @@ class SubmissionStatus(models.TextChoices):
 
 
 class Submission(models.Model):
-    """What Prolific last said of an assignment's submission. It holds no id: that is the
-    assignment's, and is erased there."""
+    """A submission by which somebody entered, and what Prolific last said of it. Who was timed out
+    on the platform comes back by another: each is kept, and the assignment names the latest."""
 
-    assignment = models.OneToOneField(
-        "Assignment", on_delete=models.CASCADE, related_name="submission"
+    assignment = models.ForeignKey(
+        "Assignment", on_delete=models.CASCADE, related_name="submissions"
     )
-    status = models.CharField(max_length=18, choices=SubmissionStatus.choices)
+    # The platform's own; empty once the person was erased.
+    submission_id = models.CharField(max_length=200, blank=True)
+    entered_at = models.DateTimeField()
+    # Empty until something was said.
+    status = models.CharField(max_length=18, choices=SubmissionStatus.choices, blank=True)
     # When it took that status, by Prolific's clock: an event that is older changes nothing.
-    status_at = models.DateTimeField()
+    status_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [check("submission_status_known", status__in=SubmissionStatus.values)]
+        ordering = ["id"]
+        constraints = [
+            once(
+                "submission_once", ["assignment", "submission_id"], condition=~Q(submission_id="")
+            ),
+            check(
+                "submission_status_known",
+                Q(status="", status_at__isnull=True)
+                | Q(status__in=SubmissionStatus.values, status_at__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"submission of assignment {self.assignment_id}: {self.status}"
+        return f"submission {self.pk} of assignment {self.assignment_id}: {self.status}"
+
+    @property
+    def is_latest(self) -> bool:
+        return self.assignment.latest_submission_id == self.pk
 
 
 class Delivery(models.Model):

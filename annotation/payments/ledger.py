@@ -4,6 +4,7 @@ the constraint on assignment, purpose and correction lets one line in. The files
 is due and of bonuses to pay, hold external ids: they are for owners, and logged."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from annotation.models import (
     PayoutWay,
     PayPurpose,
     Study,
+    Submission,
     SubmissionStatus,
 )
 from annotation.models.access import record
@@ -45,6 +47,8 @@ _PAID_AS: dict[str, str] = {
     SubmissionStatus.APPROVED: Outcome.COMPLETED,
     SubmissionStatus.SCREENED_OUT: Outcome.SCREENED_OUT,
 }
+# Of several submissions of one person the platform pays each that ends so.
+_PAID_THERE = (*_PAID_AS, SubmissionStatus.PARTIALLY_APPROVED, SubmissionStatus.AWAITING_REVIEW)
 NOTHING = Decimal("0.00")
 
 
@@ -62,6 +66,7 @@ class Due:
         person: Person,
         rules: Mapping[str, OutcomeRule],
         lines: Mapping[tuple[int, str], Lines],
+        paid_there: int,
     ) -> None:
         self.person, self.rule = person, rules[person.outcome]
         # By the outcome's rule, before anybody approved it.
@@ -70,7 +75,9 @@ class Due:
         self.approvals = lines.get((person.pk, PayPurpose.DUE), NO_LINES)
         self.is_approved = self.approvals[1] > 0
         self.total = self.approvals[0] if self.is_approved else self.earned
+        # By the latest submission; and how many the platform pays in all.
         self.status = person.status or ""
+        self.paid_there = paid_there
         # What the platform pays by itself.
         self.base = self._base(rules)
         # Sent so far, less what was taken back.
@@ -84,6 +91,10 @@ class Due:
     def approved(self) -> Decimal | None:
         """None while nobody has approved it."""
         return self.total if self.is_approved else None
+
+    @property
+    def is_paid_twice(self) -> bool:
+        return self.paid_there > 1
 
     @property
     def status_label(self) -> str:
@@ -130,7 +141,9 @@ def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    return [Due(person, rules, ledger) for person in ended]
+    submissions = Submission.objects.filter(assignment__study=study, status__in=_PAID_THERE)
+    paid = Counter(submissions.order_by().values_list("assignment", flat=True))
+    return [Due(person, rules, ledger, paid[person.pk]) for person in ended]
 
 
 def due_of(assignment: Assignment) -> Due | None:
@@ -147,6 +160,7 @@ def totals(all_dues: Collection[Due]) -> dict[str, Any]:
     return {
         "people": len(all_dues),
         "approved": sum(due.is_approved for due in all_dues),
+        "paid_twice": sum(due.is_paid_twice for due in all_dues),
         **{name: sum(getattr(d, field) for d in all_dues) for name, field in names.items()},
     }
 

@@ -224,11 +224,16 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         "was given a new personal link": assignment.resume_renewed_at,
         f"ended: {assignment.get_outcome_display()}": assignment.finished_at,
     }
-    if submission := getattr(assignment, "submission", None):
-        told[f"on the platform: {submission.get_status_display()}"] = submission.status_at
     if exclusion := getattr(assignment, "exclusion", None):
         told[f"excluded: {exclusion.reason}"] = exclusion.created_at
     yield from ((at, what) for what, at in told.items() if at)
+    for number, submission in enumerate(assignment.submissions.all()):
+        if number:
+            yield submission.entered_at, "came back by another submission"
+        if submission.status_at:
+            earlier = "" if submission.is_latest else " (an earlier submission)"
+            what = f"on the platform: {submission.get_status_display()}{earlier}"
+            yield submission.status_at, what
     for written_at in assignment.comments.values_list("written_at", flat=True):
         yield written_at, "reported a problem"
     who = assignment.annotator.pseudonym

@@ -25,7 +25,7 @@ from annotation.payments import ledger
 from annotation.prolific.connecting import Declined, Lost, client_of, read_rewards
 from annotation.studies.codes import has_fixed_payment, other_reward
 from annotation.work.finishing import withdraw
-from annotation.work.places import let_lapse
+from annotation.work.places import time_out
 
 POLL_EVERY = timedelta(minutes=5)
 REMEMBERED = timedelta(days=2)
@@ -50,39 +50,34 @@ def note_event(
     nothing."""
     if not submission_id or status not in SubmissionStatus.values:
         return
-    own = Assignment.objects.filter(study=study, submission_id=submission_id)
-    for assignment in own.filter(annotator__external_id=who):
-        note_status(assignment, status, said_at=said_at, at=at)
+    own = Submission.objects.filter(submission_id=submission_id, assignment__study=study)
+    for submission in own.filter(assignment__annotator__external_id=who):
+        note_status(submission, status, said_at=said_at, at=at)
 
 
 @transaction.atomic
 def note_status(
-    assignment: Assignment, status: str, *, said_at: datetime, at: datetime | None = None
+    submission: Submission, status: str, *, said_at: datetime, at: datetime | None = None
 ) -> bool:
     """Says whether it was news. What follows happens `at` our own time: Prolific's clock only tells
     which of two events came first."""
     now = at or said_at
-    if not _store(assignment, status, said_at, now):
+    # A time to come was written while our clock was ahead: it orders nothing.
+    older = Q(status="") | Q(status_at__lt=said_at) | Q(status_at__gt=now + _AHEAD)
+    known = Submission.objects.filter(pk=submission.pk)
+    # The row count decides between two events that come at once.
+    if not known.filter(older).update(status=status, status_at=said_at):
         return False
+    assignment = Assignment.objects.get(pk=submission.assignment_id)
+    if assignment.latest_submission_id != submission.pk:
+        # The person came back by another, and goes on.
+        return True
     if status == SubmissionStatus.RETURNED:
         # Ends unfinished work alone, pays what was done and frees the place.
         withdraw(assignment, at=now)
     elif status == SubmissionStatus.TIMED_OUT:
-        let_lapse(assignment, at=now)
+        time_out(assignment, at=now)
     return True
-
-
-def _store(assignment: Assignment, status: str, said_at: datetime, at: datetime) -> bool:
-    said = {"status": status, "status_at": said_at}
-    # First of all a row: an event that is stored meanwhile is then compared, and not overlooked.
-    _, is_first = Submission.objects.get_or_create(assignment=assignment, defaults=said)
-    if is_first:
-        return True
-    known = Submission.objects.filter(assignment=assignment)
-    # A time to come was written while our clock was ahead: it orders nothing.
-    older = Q(status_at__lt=said_at) | Q(status_at__gt=at + _AHEAD)
-    # The row count decides between two events that come at once.
-    return bool(known.filter(older).update(**said))
 
 
 def forget_deliveries(*, at: datetime) -> None:
@@ -116,27 +111,26 @@ def _poll(connection: ProlificStudy, at: datetime) -> int:
         str(submission["id"]): (str(submission["status"]), submission.get("participant_id"))
         for submission in client_of(connection).submissions(connection.remote_id)
     }
-    ours: dict[str, list[Assignment]] = defaultdict(list)
-    for assignment in connection.study.assignments.exclude(submission_id="").select_related(
-        "annotator", "submission"
-    ):
-        ours[assignment.submission_id].append(assignment)
+    known = Submission.objects.filter(assignment__study=connection.study).exclude(submission_id="")
+    ours: dict[str, list[Submission]] = defaultdict(list)
+    for submission in known.select_related("assignment__annotator"):
+        ours[submission.submission_id].append(submission)
     news = sum(
-        note_status(assignment, status, said_at=at)
+        note_status(submission, status, said_at=at)
         for submission_id, (status, who) in said.items()
         if status in SubmissionStatus.values
-        for assignment in ours[submission_id]
-        if who in (None, assignment.annotator.external_id) and _is_news(assignment, status)
+        for submission in ours[submission_id]
+        if who in (None, submission.assignment.annotator.external_id)
+        and _is_news(submission, status)
     )
     read_rewards(connection)
     return news
 
 
-def _is_news(assignment: Assignment, status: str) -> bool:
+def _is_news(submission: Submission, status: str) -> bool:
     """The same again is news where somebody returned the submission and came here after that."""
-    submission = getattr(assignment, "submission", None)
-    is_left = status == SubmissionStatus.RETURNED and not assignment.outcome
-    return submission is None or submission.status != status or is_left
+    is_left = submission.is_latest and not submission.assignment.outcome
+    return submission.status != status or (is_left and status == SubmissionStatus.RETURNED)
 
 
 def approvable(study: Study) -> list[ledger.Due]:
@@ -169,7 +163,8 @@ def approve_submissions(
             declined.append(f"{due.person.pseudonym}: {refusal}")
             continue
         status = SubmissionStatus.SCREENED_OUT if screened_out else SubmissionStatus.APPROVED
-        note_status(Assignment.objects.get(pk=due.person.pk), status, said_at=at)
+        own = Submission.objects.filter(assignment=due.person.pk)
+        note_status(own.get(submission_id=due.person.submission_id), status, said_at=at)
         done += 1
     return done, declined
 

@@ -165,7 +165,11 @@ IDS = Export(
     "ids",
     "External ids",
     "Which person of the channel stands behind each pseudonym.",
-    lambda study, chosen: _pieces(chosen.assignments(study).select_related("annotator__channel")),
+    lambda study, chosen: _pieces(
+        chosen.assignments(study)
+        .select_related("annotator__channel", "latest_submission")
+        .prefetch_related("submissions")
+    ),
     _columns("ids"),
     Right.IDS,
     "annotation.view_annotator",

@@ -73,10 +73,11 @@ class Person(NamedTuple):
 
 _SUMMARY = ("median_ms", "longest_ms", "tested", "commonest_share", "answers_hash", "signs")
 _COLUMNS = (
-    *("pk", "batch_id", "annotator__pseudonym", "annotator__external_id", "submission_id"),
+    *("pk", "batch_id", "annotator__pseudonym", "annotator__external_id"),
+    "latest_submission__submission_id",
     *("outcome", "state", "step", "paid_ms", "amount", "training_score", "screening__passed"),
     *("consented_at", "finished_at", "seen_at", "place__lease_until", "exclusion__pk"),
-    *("submission__status", *(f"summary__{name}" for name in (*_SUMMARY, "is_flagged"))),
+    *("latest_submission__status", *(f"summary__{name}" for name in (*_SUMMARY, "is_flagged"))),
 )
 
 

@@ -157,7 +157,8 @@ def erase_annotator(annotator: models.Annotator, *, at: datetime, by: User | Non
         ).delete()
     models.Comment.objects.filter(assignment__annotator=annotator).delete()
     models.DeviceCode.objects.filter(assignment__annotator=annotator).delete()
-    models.Assignment.objects.filter(annotator=annotator).update(submission_id="", browser_hash="")
+    models.Submission.objects.filter(assignment__annotator=annotator).update(submission_id="")
+    models.Assignment.objects.filter(annotator=annotator).update(browser_hash="")
     models.Annotator.objects.filter(pk=annotator.pk).update(external_id="")
     if models.Annotator.objects.filter(pk=annotator.pk, erased_at=None).update(erased_at=at):
         name = annotator.pseudonym
@@ -169,7 +170,10 @@ def erase_annotator(annotator: models.Annotator, *, at: datetime, by: User | Non
 # The tables from whose files an erased row has to go, too.
 PERSONAL_TABLES = tuple(
     model._meta.db_table
-    for model in (models.Annotator, models.Assignment, models.Comment, models.Invitation)
+    for model in (
+        *(models.Annotator, models.Assignment, models.Submission),
+        *(models.Comment, models.Invitation),
+    )
 )
 
 

@@ -138,7 +138,7 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
         return Door(link.name, link.token, link.invited, "", True, browser)
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
-    submission_id = _parameter(request, channel.submission_param)
+    submission_id = _parameter(request, channel, channel.submission_param)
     if link.is_plain:
         # A second tab is the same person; whoever is stored already is asked who they are.
         is_second_tab = last is not None and (last.way, last.token) == (link.name, link.token)
@@ -146,9 +146,8 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
         if not own_id or joining.person(channel, own_id).pk is not None:
             own_id = new_token()
         return Door(link.name, link.token, own_id, submission_id, True, browser)
-    external_id = _parameter(request, channel.person_param)
-    placeholder = dict(parse_qsl(channel.link_query)).get(channel.person_param)
-    if external_id in ("", placeholder):  # which the platform would have filled in
+    external_id = _parameter(request, channel, channel.person_param)
+    if not external_id:
         raise NoEntry(
             _("This link lacks your id. Open the study again from %(channel)s.")
             % {"channel": channel.name}
@@ -167,9 +166,11 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     return Door(link.name, link.token, external_id, submission_id, signed, browser)
 
 
-def _parameter(request: HttpRequest, name: str) -> str:
+def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
+    """Nothing where the platform left its own placeholder in the link."""
     value = request.GET.get(name, "").strip()[:LONGEST_ID] if name else ""
-    return value if value.isprintable() else ""
+    placeholder = dict(parse_qsl(channel.link_query)).get(name)
+    return value if value.isprintable() and value != placeholder else ""
 
 
 def _behind(
@@ -180,6 +181,10 @@ def _behind(
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
+    if present is not None and joining.comes_back(visit, present):
+        # The submission is stored by the form alone: a link may be opened by anything.
+        context = {"study": link.study, "assignment": present, "door": door}
+        return render(request, GO_ON, context)
     if present is not None:
         return go_on(request, present)
     if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):

@@ -22,7 +22,7 @@ from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
 from annotation.models.frozen import tie_broken
 from annotation.work.device_codes import end_codes
-from annotation.work.places import claim_place
+from annotation.work.places import claim_place, renew_lease
 
 
 class Full(NoEntry):
@@ -71,8 +71,14 @@ def present_assignment(visit: Visit) -> models.Assignment | None:
     mine = assignments_of(visit.study, visit.annotator)
     if unfinished := mine.open().first():
         return unfinished
-    same = mine.filter(submission_id=visit.submission_id) if visit.submission_id else mine
-    return same.first()
+    by_it = {"submissions__submission_id": visit.submission_id} if visit.submission_id else {}
+    return mine.filter(**by_it).first()
+
+
+def comes_back(visit: Visit, assignment: models.Assignment) -> bool:
+    """By a submission that is not known yet, as after a time-out of the platform."""
+    known = assignment.submissions.filter(submission_id=visit.submission_id)
+    return bool(visit.submission_id) and not known.exists()
 
 
 def open_batches(visit: Visit, *, at: datetime) -> list[models.Batch]:
@@ -92,16 +98,14 @@ def join(visit: Visit, *, at: datetime) -> models.Assignment:
     """Take a consent: the assignment that this person continues, or a new one with a place, and
     with the person if they are new. Raises NotOpen or Full, and then leaves nothing behind.
     """
-    present = present_assignment(visit)
-    if present is not None:
+    if present := _continued(visit, at):
         return present
     _check_takes(visit)
     try:
         return _join_new(visit, at)
     except (IntegrityError, Full) as problem:
         # A second tab of the same person was quicker: continue with what it got.
-        present = present_assignment(visit)
-        if present is not None:
+        if present := _continued(visit, at):
             return present
         if isinstance(problem, Full):
             raise
@@ -170,6 +174,28 @@ _SHUT: dict[str, StrOrPromise] = {
 ALL_TAKEN = gettext_lazy("All places of this study are taken, so there is nothing left to do here.")
 
 
+def _continued(visit: Visit, at: datetime) -> models.Assignment | None:
+    present = present_assignment(visit)
+    if present is not None and _enter_by(visit.submission_id, present, at):
+        # Who comes back is at work again.
+        models.Assignment.objects.filter(pk=present.pk).update(seen_at=at, timed_out_at=None)
+        renew_lease(present, at=at)
+    return present
+
+
+def _enter_by(submission_id: str, assignment: models.Assignment, at: datetime) -> bool:
+    """Keep the submission, which is the latest from now on; says whether it is a new one."""
+    if not submission_id:
+        return False
+    latest, is_new = models.Submission.objects.get_or_create(
+        assignment=assignment, submission_id=submission_id, defaults={"entered_at": at}
+    )
+    if is_new:
+        assignment.latest_submission = latest
+        assignment.save(update_fields=["latest_submission"])
+    return is_new
+
+
 @transaction.atomic
 def _join_new(visit: Visit, at: datetime) -> models.Assignment:
     candidates = _candidates(visit, at)
@@ -181,7 +207,6 @@ def _join_new(visit: Visit, at: datetime) -> models.Assignment:
                 study=visit.study,
                 batch=batch,
                 exposure_key=batch.task.exposure_key,
-                submission_id=visit.submission_id,
                 browser_hash=visit.browser_hash,
                 order_seed=_order_seed(batch, annotator),
                 joined_at=at,
@@ -194,6 +219,7 @@ def _join_new(visit: Visit, at: datetime) -> models.Assignment:
                 for key in sorted(batch.exposure_keys)
             )
             if claim_place(assignment, at=at):
+                _enter_by(visit.submission_id, assignment, at)
                 return assignment
             transaction.set_rollback(True)
     raise Full(ALL_TAKEN)

@@ -99,10 +99,6 @@ _REASONS: dict[str, StrOrPromise] = {
     models.Outcome.EXPIRED: gettext_lazy(
         "The study was closed before you had come to the end. What you sent until then is stored."
     ),
-    models.Outcome.DISPLACED: gettext_lazy(
-        "You were away for longer than the place could be kept, and somebody else took it before "
-        "you came back. What you sent until then is stored."
-    ),
     models.JoinAnswer.DECLINED: gettext_lazy(
         "You chose not to take part. Nothing about you was stored beyond this choice."
     ),
@@ -115,6 +111,8 @@ def _reason(assignment: models.Assignment) -> str:
         return _why_screened_out(assignment)
     if assignment.outcome == models.Outcome.EXPIRED and not assignment.ended_by_closing:
         return _why_expired(assignment)
+    if assignment.outcome == models.Outcome.DISPLACED:
+        return _why_displaced(assignment)
     return str(_REASONS[assignment.outcome])
 
 
@@ -151,6 +149,32 @@ def _why_expired(assignment: models.Assignment) -> str:
         hours,
     )
     return sentence % {"hours": hours}
+
+
+def _why_displaced(assignment: models.Assignment) -> str:
+    """By whom the place was let go after the last page was shown; else by the pause itself."""
+    shown_at, timed_out_at = assignment.shown_at, assignment.timed_out_at
+    releases = assignment.study.changes.filter(
+        action=models.ChangeAction.PLACE_RELEASED,
+        after__has_key=assignment.annotator.pseudonym,
+        at__gt=shown_at,
+    )
+    if shown_at and timed_out_at and timed_out_at > shown_at:
+        why = _(
+            "Your time for this study ran out on %(channel)s, so your place was open to others, "
+            "and somebody else took it before you went on."
+        ) % {"channel": assignment.study.channel.name}
+    elif releases.exists():
+        why = _(
+            "The people who run the study opened your place to others, and somebody else took it "
+            "before you went on."
+        )
+    else:
+        why = _(
+            "You were away for longer than the place could be kept, and somebody else took it "
+            "before you came back."
+        )
+    return f"{why} {_('What you sent until then is stored.')}"
 
 
 def _amount(assignment: models.Assignment) -> Decimal:

@@ -74,7 +74,19 @@ class NoPlace(Refusal):
     """Nothing to release."""
 
 
-def let_lapse(assignment: Assignment, *, at: datetime) -> bool:
+# Who sent something so lately is at work, whatever the platform's clock says.
+AT_WORK = timedelta(minutes=5)
+
+
+@transaction.atomic
+def time_out(assignment: Assignment, *, at: datetime) -> None:
+    """The platform's time for the work ran out: the place of who is not at work lapses."""
+    silent = Assignment.objects.open().filter(pk=assignment.pk, seen_at__lt=at - AT_WORK)
+    if silent.update(timed_out_at=at):
+        _let_lapse(assignment, at)
+
+
+def _let_lapse(assignment: Assignment, at: datetime) -> bool:
     """End the lease of unfinished work. Whoever comes back before somebody else takes the place
     goes on; after that their work ends as displaced, and is paid. Says whether there was one."""
     lapsed = Place.objects.filter(
@@ -86,7 +98,7 @@ def let_lapse(assignment: Assignment, *, at: datetime) -> bool:
 @transaction.atomic
 def release_place(assignment: Assignment, *, at: datetime, by: User | None = None) -> None:
     """The same as a researcher's act, which is logged. Raises NoPlace."""
-    if not let_lapse(assignment, at=at):
+    if not _let_lapse(assignment, at):
         raise NoPlace("This person holds no place of unfinished work: it is open already.")
     who = {assignment.annotator.pseudonym: "released"}
     record(by, assignment.study, ChangeAction.PLACE_RELEASED, {}, who)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import ChangeAction, Outcome, PaymentLine, Study, Submission
+from annotation.models import ChangeAction, Outcome, PaymentLine, Study
 from annotation.payments.ledger import (
     COLUMNS,
     NONE_OPEN,
@@ -97,7 +97,7 @@ def test_believes_the_platform_about_what_it_paid(status: str, expected: str) ->
     base(batch.study, Outcome.COMPLETED, "2.00")
     base(batch.study, Outcome.SCREENED_OUT, "0.20")
     if status:
-        Submission.objects.create(assignment=assignment, status=status, status_at=make.NOON)
+        make.entered_by(assignment, status=status)
     assert due_of(assignment).base == Decimal(expected)
 
 

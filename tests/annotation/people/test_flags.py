@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.benchmarks.audit import audit_task
-from annotation.models import Assignment, Batch, Submission, Task
+from annotation.models import Assignment, Batch, Task
 from annotation.people.flags import ENOUGH_ANSWERS, MOST_NAMES, _median_of_others
 from annotation.people.rows import chosen, rows
 from annotation.studies.lifecycle import start_study
@@ -131,7 +131,7 @@ def test_sees_reported_problems(batch: Batch) -> None:
 @pytest.mark.parametrize("status", ["RETURNED", "TIMED-OUT", "REJECTED"])
 def test_sees_finished_work_that_the_platform_takes_for_none(batch: Batch, status: str) -> None:
     assignment = worked(batch)
-    Submission.objects.create(assignment=assignment, status=status, status_at=make.NOON)
+    make.entered_by(assignment, status=status)
     assert names(assignment) == {"platform"}
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from annotation.models import Assignment, Batch, PayoutState, ProlificStudy, Submission
+from annotation.models import Batch, PayoutState, ProlificStudy, Submission
 from annotation.payments.ledger import approve, open_bonuses
 from annotation.studies.lifecycle import what_is_missing
 from tests import make
@@ -182,8 +182,7 @@ def test_asks_prolific_once_however_often_the_form_is_sent(prolific: StandIn) ->
 def test_approves_a_submission_once_however_often_the_form_is_sent(prolific: StandIn) -> None:
     batch = make.running_batch(via="prolific")
     assignment = ended(batch)
-    Assignment.objects.filter(pk=assignment.pk).update(submission_id="sub-1")
-    Submission.objects.create(assignment=assignment, status="AWAITING REVIEW", status_at=make.NOON)
+    make.entered_by(assignment, status="AWAITING REVIEW")
     prolific.submissions.append({"id": "sub-1", "status": "AWAITING REVIEW"})
     approve(batch.study, [assignment.pk], at=make.NOON)
     ProlificStudy.objects.create(study=batch.study, token=TOKEN, remote_id="study-7")

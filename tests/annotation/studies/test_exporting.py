@@ -187,7 +187,7 @@ def test_writes_what_each_gave_as_if_nobody_had_given_the_same() -> None:
 def test_names_nobody_and_shows_no_gold(
     batch: Batch, completed: Assignment, file_format: str
 ) -> None:
-    Assignment.objects.update(submission_id="SESSION-7")
+    make.entered_by(completed, "SESSION-7")
     text = "".join(export_judgements(batch.study, file_format))
     assert "PERSON-7" not in text
     assert "SESSION-7" not in text

@@ -15,7 +15,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.access.rights import Right
-from annotation.models import Annotator, Assignment, Batch, Change, Comment
+from annotation.models import Annotator, Batch, Change, Comment
 from annotation.studies import exported_tables
 from annotation.studies.exported_judgements import Chosen
 from annotation.studies.exported_tables import EXPORTS, IDS, export_ids
@@ -34,7 +34,7 @@ def batch() -> Batch:
     assignment = make.worked_through(made, who=anna)
     add_comment(assignment, text="=1+1 is odd, says Anna", step=None, at=make.NOON)
     make.worked_through(made, wrong=3)
-    Assignment.objects.filter(pk=assignment.pk).update(submission_id="SESSION-7")
+    make.entered_by(assignment, "SESSION-7")
     return made
 
 

@@ -58,9 +58,7 @@ def test_a_card_says_how_far_a_study_is() -> None:
 def test_a_card_counts_who_needs_a_look() -> None:
     batch = make.running_batch(wanted=2, training=1, tests=3)
     done = make.worked_through(batch)
-    Submission.objects.create(
-        assignment=done, status=SubmissionStatus.RETURNED, status_at=make.NOON
-    )
+    make.entered_by(done, status=SubmissionStatus.RETURNED)
     owner, viewer = make.member(batch.study), make.member(batch.study, "viewer")
     assert study_cards(owner)[0]["looks"] == ()
     summarise_work()

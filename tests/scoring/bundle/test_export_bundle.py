@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Assignment, Batch, Change, Example
+from annotation.models import Batch, Change, Example
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
@@ -64,9 +64,9 @@ def test_holds_the_checks_with_their_task(tmp_path: Path) -> None:
 
 
 def test_names_nobody(batch: Batch) -> None:
-    Assignment.objects.update(submission_id="SESSION-7")
     assignment = batch.assignments.first()
     assert assignment is not None
+    make.entered_by(assignment, "SESSION-7")
     add_comment(assignment, text="I am Ann, write to me.", step=None, at=make.NOON)
     text = b"".join(packed(batch.study, texts=True, with_excluded=True).values()).decode()
     codes = batch.study.outcome_rules.values_list("code", flat=True)

@@ -1,0 +1,315 @@
+"""Who was timed out on the platform comes back by another submission: each is kept, and the latest
+counts for status, approval and pay."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection as database
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Assignment, Batch, Outcome, Place, ProlificStudy, Submission
+from annotation.payments.ledger import approve, dues
+from annotation.people.views import events
+from annotation.prolific import statuses
+from annotation.work.finishing import finish
+from annotation.work.places import AT_WORK, release_place
+from tests import make
+from tests.annotation.prolific.standin import StandIn
+from tests.people_at_work import page_of
+from tests.together import at_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+CONSENT = "/work/consent/"
+SECOND = "submission-second"
+WHO = make.prolific_id("person")
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def link(batch: Batch, submission_id: str) -> str:
+    query = f"PROLIFIC_PID={WHO}&STUDY_ID=study-7&SESSION_ID={submission_id}"
+    return f"/join/batch/{batch.join_token}/?{query}"
+
+
+@pytest.fixture
+def client(batch: Batch) -> Client:
+    """Somebody at work, by the submission `sub-1`."""
+    client = Client()
+    client.get(link(batch, "sub-1"))
+    client.post(CONSENT, {"agree": "1"})
+    client.post("/work/begin/")
+    return client
+
+
+def came_back(batch: Batch, client: Client, submission_id: str = SECOND) -> Any:
+    page = client.get(link(batch, submission_id))
+    return client.post(CONSENT, {"agree": "1", "door": page.context["door"].digest})
+
+
+def say(batch: Batch, submission_id: str, status: str, at: datetime | None = None) -> None:
+    at = at or timezone.now()
+    statuses.note_event(batch.study, submission_id, WHO, status, said_at=at, at=at)
+
+
+def own() -> Assignment:
+    return Assignment.objects.get()
+
+
+def silent_for(minutes: float) -> None:
+    ago = timezone.now() - timedelta(minutes=minutes)
+    Assignment.objects.update(seen_at=ago, shown_at=ago)
+
+
+def displaced(batch: Batch, client: Client) -> str:
+    """What somebody is told whose place another took."""
+    make.joined(batch, at=timezone.now())
+    return client.get("/work/").content.decode()
+
+
+def test_opening_the_link_again_asks_and_stores_nothing(batch: Batch, client: Client) -> None:
+    page = client.get(link(batch, SECOND))
+    assert b"Your answers are kept" in page.content
+    assert [one.submission_id for one in Submission.objects.all()] == ["sub-1"]
+    assert page_of(client.get(link(batch, "sub-1"))) == "/work/"
+
+
+def test_keeps_each_and_counts_the_latest(batch: Batch, client: Client) -> None:
+    assert page_of(came_back(batch, client)) == "/work/"
+    assert [one.submission_id for one in Submission.objects.all()] == ["sub-1", SECOND]
+    assert (own().submission_id, own().earlier_submission_ids) == (SECOND, ["sub-1"])
+    # The older link, opened once more, turns nothing back.
+    assert page_of(client.get(link(batch, "sub-1"))) == "/work/"
+    client.post(CONSENT, {"agree": "1"})
+    assert own().submission_id == SECOND
+
+
+def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
+    client = Client()
+    client.get(link(batch, "{{%SESSION_ID%}}"))
+    client.post(CONSENT, {"agree": "1"})
+    assert own().submission_id == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_the_same_entry_many_times_at_once_one_row_is_kept(batch: Batch, client: Client) -> None:
+    digest = client.get(link(batch, SECOND)).context["door"].digest
+    cookies = client.cookies.output(header="", sep=";")
+
+    def enter(_: int) -> int:
+        other = Client(headers={"cookie": cookies})
+        return other.post(CONSENT, {"agree": "1", "door": digest}).status_code
+
+    assert at_once(enter, 4) == [302] * 4
+    assert Submission.objects.count() == 2
+    assert own().submission_id == SECOND
+
+
+@pytest.mark.parametrize("status", ["RETURNED", "TIMED-OUT", "APPROVED", "REJECTED"])
+def test_a_status_of_an_older_one_ends_nothing(batch: Batch, client: Client, status: str) -> None:
+    came_back(batch, client)
+    silent_for(30)
+    lease = Place.objects.get(holder=own()).lease_until
+    say(batch, "sub-1", status)
+    assert own().outcome == ""
+    assert Place.objects.get(holder=own()).lease_until == lease
+    assert own().submissions.get(submission_id="sub-1").status == status
+
+
+def test_a_status_of_the_latest_does_what_it_did(batch: Batch, client: Client) -> None:
+    came_back(batch, client)
+    say(batch, SECOND, "RETURNED")
+    assert own().outcome == Outcome.WITHDRAWN
+
+
+def test_asking_the_platform_ends_nothing_by_an_older_one(
+    prolific: StandIn, connection: ProlificStudy, batch: Batch, client: Client
+) -> None:
+    came_back(batch, client)
+    for name, status in (("sub-1", "RETURNED"), (SECOND, "ACTIVE")):
+        prolific.submissions.append({"id": name, "status": status, "participant_id": WHO})
+    assert statuses.poll(connection, at=timezone.now()) == 2
+    assert statuses.poll(connection, at=timezone.now()) == 0
+    assert own().outcome == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "base", "paid_there"),
+    [
+        ("TIMED-OUT", "", "2", 0),
+        ("TIMED-OUT", "AWAITING REVIEW", "2", 1),
+        ("RETURNED", "APPROVED", "2", 1),
+        ("APPROVED", "RETURNED", "0", 1),
+        ("APPROVED", "APPROVED", "2", 2),
+        ("AWAITING REVIEW", "AWAITING REVIEW", "2", 2),
+    ],
+)
+def test_the_latest_sets_what_the_platform_paid(
+    batch: Batch, client: Client, first: str, second: str, base: str, paid_there: int
+) -> None:
+    came_back(batch, client)
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    say(batch, "sub-1", first)
+    if second:
+        say(batch, SECOND, second)
+    [due] = dues(batch.study)
+    assert (due.base, due.paid_there) == (Decimal(base), paid_there)
+    page = signed_in(make.member(batch.study)).get(
+        f"/research/studies/{batch.study.slug}/payments/"
+    )
+    assert ("approve one" in page.content.decode()) == (paid_there > 1)
+
+
+def test_approves_the_latest_alone(
+    prolific: StandIn, connection: ProlificStudy, batch: Batch, client: Client
+) -> None:
+    came_back(batch, client)
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    for name in ("sub-1", SECOND):
+        prolific.submissions.append({"id": name, "status": "AWAITING REVIEW"})
+        say(batch, name, "AWAITING REVIEW")
+    Assignment.objects.update(amount=3)
+    approve(batch.study, [own().pk], at=timezone.now())
+    assert statuses.approve_submissions(connection, at=timezone.now()) == (1, [])
+    assert prolific.moved == [SECOND]
+
+
+# A place that the platform's time took
+
+
+@pytest.fixture
+def batch() -> Batch:
+    """With a single place."""
+    made = make.running_batch(via="prolific", wanted=1, training=1, tests=2)
+    made.study.outcome_rules.filter(outcome="completed").update(platform_pays=2)
+    made.study.outcome_rules.filter(outcome="screened_out").update(platform_pays="0.20")
+    return made
+
+
+AWAY = "You were away for longer"
+RAN_OUT = "Your time for this study ran out on Prolific"
+
+
+def test_a_time_out_takes_no_place_of_somebody_at_work(batch: Batch, client: Client) -> None:
+    silent_for(AT_WORK / timedelta(minutes=1) - 1)
+    say(batch, "sub-1", "TIMED-OUT")
+    assert not Place.objects.claimable(timezone.now()).exists()
+    assert own().timed_out_at is None
+
+
+def test_a_time_out_lets_the_place_of_the_silent_go_and_tells_them(
+    batch: Batch, client: Client
+) -> None:
+    silent_for(AT_WORK / timedelta(minutes=1) + 1)
+    say(batch, "sub-1", "TIMED-OUT")
+    page = displaced(batch, client)
+    assert RAN_OUT in page
+    assert AWAY not in page
+
+
+def test_who_comes_back_in_time_keeps_the_place(batch: Batch, client: Client) -> None:
+    silent_for(30)
+    say(batch, "sub-1", "TIMED-OUT")
+    came_back(batch, client)
+    assert not Place.objects.claimable(timezone.now()).exists()
+    assert own().timed_out_at is None
+
+
+def test_who_was_away_is_told_so(batch: Batch, client: Client) -> None:
+    silent_for(200)
+    Place.objects.update(lease_until=timezone.now() - timedelta(minutes=1))
+    assert AWAY in displaced(batch, client)
+
+
+def test_who_went_on_after_a_time_out_and_then_was_away_is_told_so(
+    batch: Batch, client: Client
+) -> None:
+    silent_for(30)
+    say(batch, "sub-1", "TIMED-OUT")
+    Assignment.objects.update(shown_at=timezone.now())
+    Place.objects.update(lease_until=timezone.now() - timedelta(minutes=1))
+    assert AWAY in displaced(batch, client)
+
+
+def test_whose_place_a_researcher_released_is_told_so(batch: Batch, client: Client) -> None:
+    release_place(own(), at=timezone.now())
+    page = displaced(batch, client)
+    assert "opened your place to others" in page
+    assert AWAY not in page
+
+
+# Who sees what of them
+
+
+def test_the_person_s_page_tells_of_both_without_an_id(batch: Batch, client: Client) -> None:
+    came_back(batch, client)
+    say(batch, "sub-1", "TIMED-OUT")
+    say(batch, SECOND, "ACTIVE")
+    told = [what for _, what in events(own(), with_pay=False)]
+    assert "came back by another submission" in told
+    assert "on the platform: timed out (an earlier submission)" in told
+    assert "on the platform: active" in told
+    address = f"/research/studies/{batch.study.slug}/people/{own().pk}/"
+    page = signed_in(make.member(batch.study, "editor")).get(address).content.decode()
+    assert "came back by another submission" in page
+    assert SECOND not in page
+
+
+@pytest.mark.parametrize("role", ["owner", "editor"])
+def test_an_owner_finds_the_work_by_any_of_them(batch: Batch, client: Client, role: str) -> None:
+    came_back(batch, client)
+    admin = signed_in(make.member(batch.study, role))
+    for name in ("sub-1", SECOND):
+        page = admin.get("/admin/annotation/assignment/", {"q": name}).content.decode()
+        assert (own().annotator.pseudonym in page) == (role == "owner")
+    page = admin.get(f"/admin/annotation/assignment/{own().pk}/change/").content.decode()
+    assert (f"{SECOND}, sub-1" in page) == (role == "owner")
+
+
+# A database from before
+
+
+@pytest.fixture
+def before(transactional_db: None) -> Iterator[None]:
+    yield
+    call_command("migrate", verbosity=0)
+
+
+def columns() -> list[str]:
+    with database.cursor() as cursor:
+        described = database.introspection.get_table_description(cursor, "annotation_assignment")
+        return [column.name for column in described]
+
+
+def test_goes_over_to_rows_and_back(before: None, batch: Batch) -> None:
+    told = make.joined(batch, submission_id="sub-1")
+    say_of(told, "RETURNED")
+    untold = make.joined(batch, submission_id="sub-2")
+    make.entered_by(untold, "sub-3", at=make.NOON + timedelta(minutes=5))
+    nothing = make.joined(make.running_batch())
+    call_command("migrate", "annotation", "0016", verbosity=0)
+    assert "submission_id" in columns()
+    with database.cursor() as cursor:
+        cursor.execute("SELECT id, submission_id FROM annotation_assignment")
+        assert dict(cursor.fetchall()) == {told.pk: "sub-1", untold.pk: "sub-3", nothing.pk: ""}
+        cursor.execute("SELECT assignment_id, status FROM annotation_submission")
+        assert cursor.fetchall() == [(told.pk, "RETURNED")]
+    call_command("migrate", verbosity=0)
+    kept = {one.pk: one.submission_id for one in Assignment.objects.all()}
+    assert kept == {told.pk: "sub-1", untold.pk: "sub-3", nothing.pk: ""}
+    assert [one.entered_at for one in Submission.objects.all()] == [make.NOON] * 2
+
+
+def say_of(assignment: Assignment, status: str) -> None:
+    submission = assignment.submissions.get()
+    statuses.note_status(submission, status, said_at=make.NOON)
