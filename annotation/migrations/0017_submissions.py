@@ -1,3 +1,5 @@
+from typing import Any
+
 import django.db.models.deletion
 from django.apps.registry import Apps
 from django.db import migrations, models
@@ -12,8 +14,8 @@ PIECE = 1000
 
 def move_ids(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """From the assignments into rows of their own, beside what was said of them."""
-    assignments = apps.get_model("annotation", "Assignment").objects
-    submissions = apps.get_model("annotation", "Submission").objects
+    assignments: Any = apps.get_model("annotation", "Assignment").objects
+    submissions: Any = apps.get_model("annotation", "Submission").objects
     known = dict(submissions.values_list("assignment", "pk"))
     told = assignments.filter(pk__in=known)
     for pk, submission_id, joined_at in told.values_list("pk", "submission_id", "joined_at"):
@@ -36,8 +38,8 @@ def move_ids(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 def move_back(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """The latest alone: there is no room for the earlier ones, nor for one of which nothing was
     said."""
-    assignments = apps.get_model("annotation", "Assignment").objects
-    submissions = apps.get_model("annotation", "Submission").objects
+    assignments: Any = apps.get_model("annotation", "Assignment").objects
+    submissions: Any = apps.get_model("annotation", "Submission").objects
     latest = submissions.filter(pk=models.OuterRef("latest_submission")).values("submission_id")
     entered = assignments.filter(latest_submission__isnull=False)
     entered.update(submission_id=models.Subquery(latest))

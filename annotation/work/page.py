@@ -174,7 +174,7 @@ def _why_displaced(assignment: models.Assignment) -> str:
             "You were away for longer than the place could be kept, and somebody else took it "
             "before you came back."
         )
-    return f"{why} {_('What you sent until then is stored.')}"
+    return " ".join([why, _("What you sent until then is stored.")])
 
 
 def _amount(assignment: models.Assignment) -> Decimal:
