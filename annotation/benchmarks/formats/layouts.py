@@ -51,8 +51,9 @@ class TaskFiles:
     is_table: bool = False
 
 
-def find_folders(names: Sequence[str]) -> tuple[list[TaskFiles], list[str]]:
-    """Tasks in CLUES's layout, none where no folder is laid out so:
+def find_folders(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list[str]]:
+    """Tasks in CLUES's layout, none where no folder is laid out so. `title` names what holds them
+    all, which may be one task's folder itself:
 
     <Folder>/<stem>_test.jsonl
     <Folder>/<stem>_train_<shots>_<split>.jsonl
@@ -60,7 +61,10 @@ def find_folders(names: Sequence[str]) -> tuple[list[TaskFiles], list[str]]:
     """
     grouped: dict[str, dict[str, str]] = defaultdict(dict)
     ignored = []
-    for name, parts in _paths(names, (".jsonl", TASK_FILE)).items():
+    paths = _paths(names, (".jsonl", TASK_FILE))
+    if any(len(parts) == 1 and SHOT_FILE.fullmatch(parts[0]) for parts in paths.values()):
+        paths = {name: (title, *parts) for name, parts in paths.items()}
+    for name, parts in paths.items():
         is_read = any(pattern.fullmatch(parts[-1]) for pattern in (TEST_FILE, SHOT_FILE))
         if len(parts) == 2 and (is_read or parts[1] == TASK_FILE):
             grouped[parts[0]][parts[1]] = name

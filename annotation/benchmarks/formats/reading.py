@@ -43,7 +43,7 @@ def read_benchmark(
     """Every task of a folder, an archive or a file, or `only` these slugs, and the names of files
     that were not read. columns: as a task's file names them, for tables without one. Raises
     BadInput."""
-    found, ignored = find_folders(files.names)
+    found, ignored = find_folders(files.names, files.title)
     if not found:
         found, ignored = find_tables(files.names, files.title)
     slugs = [task.slug for task in found]

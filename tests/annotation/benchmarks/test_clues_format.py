@@ -321,15 +321,24 @@ def test_rejects_a_line_that_is_no_record(tmp_path: Path, data: bytes, sentence:
 
 
 class TestLayout:
+    def test_the_folder_of_one_task_may_be_given_itself(self) -> None:
+        names = ["task.json", "x_test.jsonl", "x_train_5_1.jsonl"]
+        [task], ignored = find_folders(names, "numbers")
+        assert (task.slug, task.own, ignored) == ("numbers", "task.json", [])
+        assert [(one.files, one.shots) for one in task.sets] == [
+            (["x_train_5_1.jsonl"], 5),
+            (["x_test.jsonl"], None),
+        ]
+
     def test_gives_the_tasks_of_clues_their_slugs(self) -> None:
         names = ["SST-2", "MNLI", "CoNLL2003", "WikiANN_EN", "SQuAD-v2", "ReCoRD", "My Own"]
-        folders, _ = find_folders([f"{name}/x_test.jsonl" for name in names])
+        folders, _ = find_folders([f"{name}/x_test.jsonl" for name in names], "title")
         assert [folder.slug for folder in folders] == [
             *["sst2", "mnli", "conll03", "wikiann", "squadv2", "record", "my-own"]
         ]
 
     def test_looks_beneath_one_top_folder(self) -> None:
-        folders, ignored = find_folders(["clues/A/a_test.jsonl", "clues/B/b_test.jsonl"])
+        folders, ignored = find_folders(["clues/A/a_test.jsonl", "clues/B/b_test.jsonl"], "title")
         assert [folder.slug for folder in folders] == ["a", "b"]
         assert [one.files for one in folders[0].sets] == [["clues/A/a_test.jsonl"]]
         assert ignored == []
@@ -337,23 +346,23 @@ class TestLayout:
     def test_says_which_files_it_leaves_out(self) -> None:
         names = ["A/a_test.jsonl", "A/a_dev.jsonl", "A/old/a_test.jsonl", "A/notes.txt", "r.jsonl"]
         hidden = ["__MACOSX/A/._a_test.jsonl", ".git/b_test.jsonl"]
-        folders, ignored = find_folders(names + hidden)
+        folders, ignored = find_folders(names + hidden, "title")
         assert [[one.files for one in folder.sets] for folder in folders] == [[["A/a_test.jsonl"]]]
         assert ignored == ["A/a_dev.jsonl", "A/old/a_test.jsonl", "r.jsonl"]
 
     @pytest.mark.parametrize("names", [[], ["A/readme.md"], ["A/task.json"]])
     def test_rejects_a_source_without_tasks(self, names: list[str]) -> None:
-        assert find_folders(names) == ([], [])
+        assert find_folders(names, "title") == ([], [])
         with pytest.raises(BadInput, match="There is no table of questions here"):
             find_tables(names, "mine")
 
     def test_rejects_two_folders_of_one_task(self) -> None:
         with pytest.raises(BadInput, match="SST-2 and sst2 are both the task sst2"):
-            find_folders(["SST-2/a_test.jsonl", "sst2/a_test.jsonl"])
+            find_folders(["SST-2/a_test.jsonl", "sst2/a_test.jsonl"], "title")
 
     def test_rejects_a_folder_without_a_latin_letter(self) -> None:
         with pytest.raises(BadInput, match="name the task with letters"):
-            find_folders(["情感/a_test.jsonl"])
+            find_folders(["情感/a_test.jsonl"], "title")
 
     def test_rejects_a_task_without_a_test_file(self, tmp_path: Path) -> None:
         write_rows(tmp_path / "T/x_train_1_1.jsonl", [choice_row(1)])
