@@ -10,7 +10,7 @@ from annotation import kinds
 from annotation.kinds.replies import read_number_of
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
-from scoring.core.normalisation import LONGEST_NUMBER, number, read_number
+from scoring.core.normalisation import LONGEST_NUMBER, MULTIPLES, number, read_number
 
 
 class Number(kinds.AnswerKind):
@@ -25,6 +25,8 @@ class Number(kinds.AnswerKind):
     floors = (kinds.EMPTY, kinds.best_constant("best_number", "the best single number everywhere"))
     normalisations = ("number",)
     takes_tolerance = True
+    # For the page, which reads as the server does.
+    multiples = " ".join(sorted(MULTIPLES))
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
         for texts in row.gold_texts:

@@ -28,6 +28,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from string import punctuation
 
 NONE = "none"
@@ -87,8 +88,9 @@ def _closes(letter: str) -> bool:
 _SIGN = r"[-+\u2212\u2013]?"
 _DIGITS = r"(?:\d(?:[\d.,'\u2019 \u00a0\u202f]*\d)?|[.,]\d+)"
 _UNIT = r"[^\W\d_]+[\u00b2\u00b3]?\.?"
+_MONEY = r"(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP)\b)"
 _WRITTEN = re.compile(
-    rf"(?P<sign>{_SIGN})\s*(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP)\b)?\s*(?P<inner>{_SIGN})\s*"
+    rf"(?P<sign>{_SIGN})\s*(?P<money>{_MONEY})?\s*(?P<inner>{_SIGN})\s*"
     rf"(?:(?:(?P<whole>\d+)\s+)?(?P<above>\d+)\s?[/\u2044]\s?(?P<below>\d+)"
     rf"|(?P<number>{_DIGITS})(?P<power>[eE][-+]?\d{{1,2}})?)\.?"
     r"(?P<unit>(?:\s*[%$\u20ac\u00a3\u00a5\u20b9])?\s*\u00b0?"
@@ -109,13 +111,10 @@ _MARKS = {
 _MARKS |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 _LONG_MARK = re.compile(r"\u30fc(?=\s*\d)")
 _VULGAR = re.compile(r"[\u00bc-\u00be\u2150-\u215e\u2189]")
-# Behind a number they make another one of it. number.js has the same list.
-_MULTIPLES = (
-    *("k", "hundred", "hundreds", "thousand", "thousands", "million", "millions", "billion"),
-    *("billions", "trillion", "trillions", "bn", "mn", "mio", "mrd", "tausend", "hundert", "dozen"),
-    *("dozens", "half", "quarter", "quarters", "third", "thirds", "squared", "cubed", "lakh"),
-    *("lakhs", "crore", "crores"),
-)
+# Behind a number they make another one of it, or are one more.
+MULTIPLES = frozenset(Path(__file__).with_name("multiples.txt").read_text("utf-8").split())
+# Behind an amount of money alone: else a metre, say.
+_MULTIPLES_OF_MONEY = frozenset({"m", "mm", "b", "t"})
 # A thousand is 1,000 or 1 000 or 1'000; a point parts thousands only where there are several.
 _GROUPED = re.compile(
     r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
@@ -134,7 +133,7 @@ def read_number(text: str, *, as_first: bool = False) -> Fraction | None:
     written = _WRITTEN.fullmatch(plain) if len(bare) <= LONGEST_NUMBER else None
     if written is None or (written["sign"] and written["inner"]):
         return None
-    if not as_first and _multiplies(written["unit"]):
+    if not as_first and _multiplies(written["unit"], of_money=bool(written["money"])):
         return None
     value = _fraction(written) if written["above"] else _value(written["number"])
     if value is None:
@@ -150,13 +149,15 @@ def _in_ascii(text: str) -> str:
     return _LONG_MARK.sub("-", plain.translate(_MARKS)).strip()
 
 
-def _multiplies(unit: str) -> bool:
+def _multiplies(unit: str, *, of_money: bool) -> bool:
     """Whether what stands behind a number makes another number of it."""
     words = re.findall(r"[^\W\d_]+", unit)
     # Letters that count are numbers in themselves: those of powers, circles, Rome and China. But a
     # small 2 or 3 behind a letter belongs to the unit, as in square metres.
     counts = any(letter.isnumeric() for letter in re.sub(r"(?<=[a-zA-Z])[\u00b2\u00b3]", "", unit))
-    return counts or any(word in ("M", "B") or word.lower() in _MULTIPLES for word in words)
+    of_money = of_money or re.search(_MONEY, unit) is not None
+    multiples = MULTIPLES | (_MULTIPLES_OF_MONEY if of_money else frozenset())
+    return counts or any(word in ("M", "B") or word.lower() in multiples for word in words)
 
 
 def _fraction(written: re.Match[str]) -> Fraction | None:

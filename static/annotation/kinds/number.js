@@ -3,16 +3,15 @@
 (() => {
   "use strict";
 
-  const MONEY = "[$\u20ac\u00a3\u00a5\u20b9]", UNIT = "\\p{L}+[\u00b2\u00b3]?\\.?";
+  const SIGNS = "[$\u20ac\u00a3\u00a5\u20b9]", MONEY = `(?:${SIGNS}|(?:USD|EUR|GBP)\\b)`, UNIT = "\\p{L}+[\u00b2\u00b3]?\\.?";
   const WRITTEN = new RegExp(
-    `^(?<sign>[-+\u2212\u2013]?)\\s*(?:${MONEY}|(?:USD|EUR|GBP)\\b)?\\s*(?<inner>[-+\u2212\u2013]?)\\s*`
+    `^(?<sign>[-+\u2212\u2013]?)\\s*(?<money>${MONEY})?\\s*(?<inner>[-+\u2212\u2013]?)\\s*`
     + "(?:(?:(?<whole>\\d+)\\s+)?(?<above>\\d+)\\s?[/\u2044]\\s?(?<below>\\d+)"
     + "|(?<number>\\d(?:[\\d.,'\u2019 \u00a0\u202f]*\\d)?|[.,]\\d+)(?<power>[eE][-+]?\\d{1,2})?)\\.?"
-    + `(?<unit>(?:\\s*(?:%|${MONEY}))?\\s*\u00b0?(?:-?${UNIT})?(?:[\\s\\/-]+${UNIT}){0,7})\\s*[.!]?$`, "u");
-  /* Behind a number they make another one of it: words, and the letters that count in China. */
-  const MULTIPLES = new Set(("k hundred hundreds thousand thousands million millions billion billions "
-    + "trillion trillions bn mn mio mrd tausend hundert dozen dozens half quarter quarters third "
-    + "thirds squared cubed lakh lakhs crore crores").split(" "));
+    + `(?<unit>(?:\\s*(?:%|${SIGNS}))?\\s*\u00b0?(?:-?${UNIT})?(?:[\\s\\/-]+${UNIT}){0,7})\\s*[.!]?$`, "u");
+  /* Behind an amount of money alone: else a metre, say. */
+  const MULTIPLES_OF_MONEY = new Set(["m", "mm", "b", "t"]);
+  /* The letters that count in China. */
   const COUNTING = new RegExp("["
     + "\\u{3405}\\u{3483}\\u{382a}\\u{3b4d}\\u{4e00}\\u{4e03}\\u{4e07}\\u{4e09}\\u{4e5d}\\u{4e8c}"
     + "\\u{4e94}\\u{4e96}\\u{4ebf}\\u{4ec0}\\u{4edf}\\u{4ee8}\\u{4f0d}\\u{4f70}\\u{5104}\\u{5146}"
@@ -57,16 +56,18 @@
     .replace(/\u30fc(?=\s*\d)/g, "-").trim();
 
   /* Whether what stands behind a number makes another number of it. */
-  function multiplies(unit) {
+  function multiplies(unit, ofMoney) {
     const words = unit.match(/\p{L}+/gu) || [];
+    const multiples = document.getElementById("number-read").dataset.multiples.split(" ");
     return COUNTING.test(unit) || /(?<![a-zA-Z])[\u00b2\u00b3]/.test(unit)
-      || words.some((word) => ["M", "B"].includes(word) || MULTIPLES.has(word.toLowerCase()));
+      || words.some((word) => ["M", "B"].includes(word) || multiples.includes(word.toLowerCase())
+        || (ofMoney && MULTIPLES_OF_MONEY.has(word.toLowerCase())));
   }
 
   function read(text) {
     const bare = text.trim().replace(/^[*_`]+|[*_`]+$/g, ""), found = WRITTEN.exec(inAscii(bare));
     if ([...bare].length > 100 || !found || (found.groups.sign && found.groups.inner)) return "";
-    if (multiplies(found.groups.unit)) return "";
+    if (multiplies(found.groups.unit, found.groups.money || new RegExp(MONEY).test(found.groups.unit))) return "";
     const { sign, inner, whole, above, below, number, power } = found.groups;
     const minus = /[-\u2212\u2013]/.test(sign + inner) ? "-" : "";
     if (above) return Number(below) ? `${minus}${whole ? `${whole} ` : ""}${above}/${below}` : "";

@@ -61,6 +61,8 @@ READ = {
     "١٬٢٠٠": "1200",
     "￥５": "5",
     "25人": "25",
+    "3 m": "3",
+    "5 t": "5",
 }
 # None at all, or two.
 UNREAD = [
@@ -68,6 +70,7 @@ UNREAD = [
     "1" * 101,
     "10³", "10⁶", "5²", "5①", "2Ⅳ", "5 ④", "2½½", "½2", "5‰", "3 million", "3 Million", "5k", "5 K",
     "5M", "2 dozen", "5 and a half", "3万", "百5", "5 十", "5 squared",
+    "5 to six", "5 score", "5 sechs", "5 Zwölf", "USD 3m", "$3m", "3m USD", "€ 2 b", "£4 mm",
 ]  # fmt: skip
 # Pairs that must stay apart.
 DIFFERENT = [("1.5", "15"), ("-5", "5"), ("1,130", "1.130"), ("1/2", "12"), ("5", "5.0001")]
