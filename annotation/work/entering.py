@@ -4,6 +4,7 @@ Opening a link writes nothing to the database: it may be a preview, a prefetch o
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -130,6 +131,14 @@ def _link(name: str, token: str) -> JoinLink:
     )
 
 
+def leads_to(door: Door, study: Study) -> bool:
+    """Whether somebody else can begin the study behind it."""
+    with suppress(Http404):  # a link may have been renewed since
+        link = _link(door.way, door.token)
+        return link.study == study and link.is_plain
+    return False
+
+
 def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     last = cookies.door_of(request)
     browser = last.browser if last else cookies.new_browser()
@@ -174,9 +183,15 @@ def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
 
 
 def _behind(
-    request: HttpRequest, door: Door, link: JoinLink, *, asks_who: bool = True
+    request: HttpRequest,
+    door: Door,
+    link: JoinLink,
+    *,
+    asks_who: bool = True,
+    is_other: bool = False,
 ) -> HttpResponse:
-    """One's own work, the question who it is, the consent page, or a refusal."""
+    """One's own work, the question who it is, the consent page, or a refusal. `is_other`: it is not
+    what the form's page was about."""
     visit = _visit(door, link)
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
@@ -189,8 +204,8 @@ def _behind(
         return go_on(request, present)
     if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
         work = [own_work(link.study, annotator) for annotator in known]
-        return render(request, WHO, {"study": link.study, "people": work})
-    return _consent_page(request, door, link)
+        return render(request, WHO, {"study": link.study, "people": work, "door": door})
+    return _consent_page(request, door, link, is_other=is_other)
 
 
 def _visit(door: Door, link: JoinLink) -> joining.Visit:
@@ -256,10 +271,14 @@ def consent(request: HttpRequest) -> HttpResponse:
         return _behind(request, door, link, asks_who=False)
     if not {"agree", "decline"} & request.POST.keys():
         return _behind(request, door, link)
-    if request.POST.get("door", door.digest) != door.digest:
-        # Another link was opened after this page: the latest counts.
-        return _behind(request, door, link)
+    if _is_of_other(request, door):
+        return _behind(request, door, link, is_other=True)
     return _slowed(request, "consents", link) or _answered(request, door, link)
+
+
+def _is_of_other(request: HttpRequest, door: Door) -> bool:
+    """Another link was opened after the form's page: the latest counts."""
+    return request.POST.get("door", door.digest) != door.digest
 
 
 @annotators_page
@@ -270,6 +289,8 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     if door is None:
         return redirect("annotation:consent")
     link = _link(door.way, door.token)
+    if _is_of_other(request, door):
+        return _behind(request, door, link, is_other=True)
     known = _known_people(request, door, link.study.channel) if link.is_plain else []
     for annotator in known:
         if annotator.pseudonym == request.POST.get("who"):

@@ -20,7 +20,7 @@ from annotation.models.frozen import batch_content
 from annotation.work import judging, page
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
-from annotation.work.entering import REFUSED, View, annotators_page, go_on, to_work
+from annotation.work.entering import REFUSED, View, annotators_page, go_on, leads_to, to_work
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
 from annotation.work.wording import time_text
@@ -211,7 +211,7 @@ def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     """For somebody else at this browser. The work stays as it is, and its link leads back."""
     response: HttpResponse
     door = cookies.door_of(request)
-    if door is not None and door.way in LINKS and not assignment.study.channel.person_param:
+    if door is not None and leads_to(door, assignment.study) and door.way in LINKS:
         # There somebody new can begin, and whoever has begun is asked who they are.
         response = redirect(LINKS[door.way], door.token)
     else:

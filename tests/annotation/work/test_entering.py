@@ -123,7 +123,9 @@ def test_shows_the_latest_link_to_a_form_of_an_earlier_one() -> None:
     client = came(first)
     digest = client.get(CONSENT).context["door"].digest
     came(second, client)
-    assert "Second" in text_of(agree(client, door=digest))
+    page = text_of(agree(client, door=digest))
+    assert "Second" in page
+    assert "Another link was opened in this browser" in page
     assert not Assignment.objects.exists()
     agree(client)
     assert Assignment.objects.get().batch == second
@@ -458,6 +460,18 @@ def test_lets_somebody_else_begin_after_all() -> None:
     visit(second, client)
     agree(client)
     assert Assignment.objects.get(batch=second).annotator != who
+
+
+def test_shows_the_latest_link_to_a_question_of_an_earlier_one() -> None:
+    first, second = make.running_batch(title="First"), make.running_batch(title="Second")
+    client = consented(first)
+    who, page = Annotator.objects.get(), visit(second, client)
+    digest = page.context["door"].digest
+    visit(first, client)
+    page = text_of(client.post("/work/who/", {"who": who.pseudonym, "door": digest}))
+    assert "First" in page
+    assert "Second" not in page
+    assert not Assignment.objects.filter(batch=second).exists()
 
 
 def test_takes_nobody_for_a_person_whom_the_browser_does_not_know() -> None:

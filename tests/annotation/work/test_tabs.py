@@ -185,6 +185,14 @@ def test_leaves_the_other_tabs_work_when_one_says_not_you() -> None:
     assert answered(other) == []
 
 
+def test_not_you_leads_to_no_study_of_another_tab() -> None:
+    browser = Client()
+    first, _ = begun(browser, make.running_batch(zero_shot=True))
+    begun(browser, make.running_batch(zero_shot=True))
+    first.send("/work/leave/")
+    assert "open the link that you were given" in first.text
+
+
 def test_goes_on_after_a_second_consent_in_another_tab() -> None:
     browser = Client()
     batches = [make.running_batch(zero_shot=True) for _ in range(2)]
