@@ -87,7 +87,7 @@ class Assignment(models.Model):
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="assignments")
     exposure_key = models.CharField(max_length=64)
     # The latest submission by which the person entered: its status and pay count.
-    latest_submission = models.OneToOneField(
+    latest_submission = models.ForeignKey(
         "Submission", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     # When the platform's time ran out, and with it the place that was held.

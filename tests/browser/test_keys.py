@@ -1,7 +1,8 @@
 """Single keys, and a whole assignment by keyboard alone."""
 
 import pytest
-from playwright.sync_api import expect
+from django.urls import reverse
+from playwright.sync_api import Route, expect
 
 from annotation.models import Assignment, Judgement, Kind, Outcome
 from tests import make
@@ -43,6 +44,25 @@ def test_leads_from_the_link_to_the_code_by_keyboard_alone(person: Person, kind:
         person.goes_on(by=KEYBOARD)
     assert Assignment.objects.get().outcome == Outcome.COMPLETED
     assert Judgement.objects.count() == 4
+
+
+@pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.LABELS])
+def test_loses_no_key_that_is_pressed_before_its_scripts_have_come(
+    person: Person, kind: str
+) -> None:
+    waiting: list[Route] = []
+    person.page.route("**/annotation/work/page*.js", lambda route: waiting.append(route))
+    assignment = make.at_work(make.running_batch(kind=kind, zero_shot=True))
+    address = reverse("annotation:resume", args=[assignment.resume_token])
+    person.page.goto(person.origin + address, wait_until="commit")
+    options = person.page.locator(".option input:not([name=none])")
+    expect(options).to_have_count(2)
+    press(person, "2")
+    expect(options.nth(1)).not_to_be_checked()
+    while not waiting:
+        person.page.wait_for_timeout(10)
+    waiting[0].continue_()
+    expect(options.nth(1)).to_be_checked()
 
 
 def test_chooses_by_number_and_sends_by_enter(tester: Person) -> None:

@@ -502,4 +502,5 @@
   openStep();
   focusField();
   showKeys();
+  document.dispatchEvent(new CustomEvent("keysready", { detail: pressed }));
 })();
