@@ -51,7 +51,11 @@ def test_loses_no_key_that_is_pressed_before_its_scripts_have_come(
     person: Person, kind: str
 ) -> None:
     waiting: list[Route] = []
-    person.page.route("**/annotation/work/page*.js", lambda route: waiting.append(route))
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    person.page.route("**/annotation/work/page*.js", hold)
     assignment = make.at_work(make.running_batch(kind=kind, zero_shot=True))
     address = reverse("annotation:resume", args=[assignment.resume_token])
     person.page.goto(person.origin + address, wait_until="commit")
