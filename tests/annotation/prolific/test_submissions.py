@@ -79,7 +79,7 @@ def displaced(batch: Batch, client: Client) -> str:
 
 def test_opening_the_link_again_asks_and_stores_nothing(batch: Batch, client: Client) -> None:
     page = client.get(link(batch, SECOND))
-    assert b"Your answers are kept" in page.content
+    assert b"Your answers are saved" in page.content
     assert [one.submission_id for one in Submission.objects.all()] == ["sub-1"]
     assert page_of(client.get(link(batch, "sub-1"))) == "/work/"
 
@@ -167,7 +167,7 @@ def test_the_latest_sets_what_the_platform_paid(
     page = signed_in(make.member(batch.study)).get(
         f"/research/studies/{batch.study.slug}/payments/"
     )
-    assert ("approve one" in page.content.decode()) == (paid_there > 1)
+    assert ("have the others returned" in page.content.decode()) == (paid_there > 1)
 
 
 def test_approves_the_latest_alone(
