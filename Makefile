@@ -1,4 +1,4 @@
-# make run | test | test-all | lint | docs | bench | effort | soak | mutants | fuzz | audit |
+# make run | check | test | test-all | lint | docs | bench | effort | soak | mutants | fuzz | audit |
 #      screens | messages | lock | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py     make fuzz MINUTES=3 ARGS="helm bundle"
@@ -35,7 +35,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) docs bench effort soak mutants fuzz audit messages screens lock demonstration-runs
+.PHONY: run check test test-all lint $(LINTS) docs bench effort soak mutants fuzz audit messages screens lock demonstration-runs
 
 run: $(INSTALLED) $(CATALOGUES)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -43,6 +43,10 @@ run: $(INSTALLED) $(CATALOGUES)
 test: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
+
+# Everyday: what changed is linted, and the tests of the rooms that it touches run.
+check: $(DEV_INSTALLED) $(CATALOGUES)
+	@$(PY) -m tests.check
 
 # With what is marked models, system or long too; brings TeX, Firefox and others' tools.
 test-all: $(DEV_INSTALLED) $(CATALOGUES)

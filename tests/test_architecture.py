@@ -2,7 +2,6 @@
 between the rooms of each part, and between the files of a room.
 """
 
-import ast
 import re
 import subprocess
 import sys
@@ -12,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Kind
+from tests.imports import ROOT, imports_of
 
-ROOT = Path(__file__).parent.parent
 OURS = ("config", "scoring", "annotation", "tests")
 # What a part may import from the project, besides itself.
 PARTS = {
@@ -83,35 +82,12 @@ WEB = (
 )  # fmt: skip
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """What a file imports, by name or by a call of import_module or import_string."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Call) and _is_dynamic(node.func):
-            yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
-
-
-def _is_dynamic(function: ast.expr) -> bool:
-    name = getattr(function, "attr", getattr(function, "id", ""))
-    return name in ("import_module", "import_string")
-
-
 def _files(part: str) -> Iterator[Path]:
     folder = ROOT / part.replace(".", "/")
     for path in sorted(folder.rglob("*.py")):
         inner = path.relative_to(ROOT).as_posix().startswith(("scoring/core/", "scoring/tables/"))
         if not (part == "scoring" and inner):
             yield path
-
-
-def _module(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts).removesuffix(".__init__")
 
 
 def _is_within(module: str, package: str) -> bool:
@@ -122,7 +98,7 @@ def _is_within(module: str, package: str) -> bool:
 def test_keeps_the_arrows_between_parts(part: str) -> None:
     wrong = []
     for path in _files(part):
-        for module in (m for m in _imports(path) if m.split(".")[0] in OURS):
+        for module in (m for m in imports_of(path) if m.split(".")[0] in OURS):
             # "from scoring import core" names the package on the way to the module.
             allowed = any(
                 _is_within(module, name) or _is_within(name, module)
@@ -151,7 +127,7 @@ def test_keeps_the_arrows_between_rooms(room: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {module}"
         for path in _files(room)
-        for module in _imports(path)
+        for module in imports_of(path)
         if any(_is_within(module, name) for name in forbidden)
     ]
     assert wrong == []
@@ -161,7 +137,7 @@ def test_finds_an_arrow_that_is_not_allowed(tmp_path: Path) -> None:
     """The two ways to import what the tests above look for."""
     path = tmp_path / "views.py"
     path.write_text('from scoring.core import s1\nimport_module("scoring.runs.api")\n')
-    assert list(_imports(path)) == ["scoring.core", "scoring.core.s1", "scoring.runs.api"]
+    assert list(imports_of(path)) == ["scoring.core", "scoring.core.s1", "scoring.runs.api"]
 
 
 def test_acts_know_no_web_and_no_queue() -> None:
@@ -171,7 +147,7 @@ def test_acts_know_no_web_and_no_queue() -> None:
             folders = path.relative_to(ROOT).parts[1:-1]
             if path.stem in EDGES or EDGE_ROOMS & set(folders):
                 continue
-            for module in _imports(path):
+            for module in imports_of(path):
                 if any(_is_within(module, name) for name in WEB):
                     wrong.append(f"{path.relative_to(ROOT)} imports {module}")
     assert wrong == []
@@ -231,7 +207,7 @@ def test_lets_kinds_know_the_models_and_the_core_alone() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {module}"
         for path in sorted((ROOT / "annotation/kinds").glob("*.py"))
-        for module in _imports(path)
+        for module in imports_of(path)
         if module.split(".")[0] in OURS
         and not any(
             _is_within(module, name) or _is_within(name, module) for name in KINDS_MAY_IMPORT
