@@ -28,7 +28,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from string import punctuation
 
 NONE = "none"
@@ -112,7 +111,22 @@ _MARKS |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 _LONG_MARK = re.compile(r"\u30fc(?=\s*\d)")
 _VULGAR = re.compile(r"[\u00bc-\u00be\u2150-\u215e\u2189]")
 # Behind a number they make another one of it, or are one more.
-MULTIPLES = frozenset(Path(__file__).with_name("multiples.txt").read_text("utf-8").split())
+MULTIPLES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        k hundred hundreds thousand thousands million millions billion billions trillion
+        trillions bn mn mio mrd tausend hundert
+        score scores dozen dozens half quarter quarters third thirds squared cubed lakh lakhs
+        crore crores
+        one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+        sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty
+        ninety
+        eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig
+        fünfzig sechzig siebzig achtzig neunzig
+        """,
+    )
+)
 # Behind an amount of money alone: else a metre, say.
 _MULTIPLES_OF_MONEY = frozenset({"m", "mm", "b", "t"})
 # A thousand is 1,000 or 1 000 or 1'000; a point parts thousands only where there are several.
