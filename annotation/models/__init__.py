@@ -36,6 +36,7 @@ from annotation.models.benchmark import (
 from annotation.models.channel import Channel
 from annotation.models.job import Job, JobFile, JobState, Upload
 from annotation.models.payment import (
+    HANDED_IN,
     Delivery,
     PaymentLine,
     Payout,

@@ -134,6 +134,13 @@ class SubmissionStatus(models.TextChoices):
     SCREENED_OUT = "SCREENED OUT", "screened out"
 
 
+# A code was handed in: the platform has paid, or is to review.
+HANDED_IN = (
+    *(SubmissionStatus.AWAITING_REVIEW, SubmissionStatus.APPROVED),
+    *(SubmissionStatus.PARTIALLY_APPROVED, SubmissionStatus.SCREENED_OUT),
+)
+
+
 class Submission(models.Model):
     """A submission by which somebody entered, and what Prolific last said of it. Who was timed out
     on the platform comes back by another: each is kept, and the assignment names the latest."""

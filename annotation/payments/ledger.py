@@ -19,6 +19,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
 
 from annotation.models import (
+    HANDED_IN,
     Assignment,
     ChangeAction,
     Outcome,
@@ -47,8 +48,6 @@ _PAID_AS: dict[str, str] = {
     SubmissionStatus.APPROVED: Outcome.COMPLETED,
     SubmissionStatus.SCREENED_OUT: Outcome.SCREENED_OUT,
 }
-# Of several submissions of one person the platform pays each that ends so.
-_PAID_THERE = (*_PAID_AS, SubmissionStatus.PARTIALLY_APPROVED, SubmissionStatus.AWAITING_REVIEW)
 NOTHING = Decimal("0.00")
 
 
@@ -141,7 +140,7 @@ def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    submissions = Submission.objects.filter(assignment__study=study, status__in=_PAID_THERE)
+    submissions = Submission.objects.filter(assignment__study=study, status__in=HANDED_IN)
     paid = Counter(submissions.order_by().values_list("assignment", flat=True))
     return [Due(person, rules, ledger, paid[person.pk]) for person in ended]
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.models import (
+    HANDED_IN,
     Assignment,
     Delivery,
     Outcome,
@@ -51,8 +52,26 @@ def note_event(
     if not submission_id or status not in SubmissionStatus.values:
         return
     own = Submission.objects.filter(submission_id=submission_id, assignment__study=study)
-    for submission in own.filter(assignment__annotator__external_id=who):
+    known = list(own.filter(assignment__annotator__external_id=who))
+    for submission in known or _handed_in(study, submission_id, who, status, at):
         note_status(submission, status, said_at=said_at, at=at)
+
+
+def _handed_in(
+    study: Study, submission_id: str, who: str | None, status: str, at: datetime
+) -> list[Submission]:
+    """Of somebody who has worked here, and handed a code in by a submission that they never entered
+    by: they went on in an old tab. It counts, unless another of theirs was handed in."""
+    worked = Assignment.objects.filter(study=study, annotator__external_id=who)
+    if not who or status not in HANDED_IN or not (assignment := worked.last()):
+        return []
+    submission, _ = Submission.objects.get_or_create(
+        assignment=assignment, submission_id=submission_id, defaults={"entered_at": at}
+    )
+    worked.filter(pk=assignment.pk).exclude(latest_submission__status__in=HANDED_IN).update(
+        latest_submission=submission
+    )
+    return [submission]
 
 
 @transaction.atomic
@@ -120,6 +139,7 @@ def _poll(connection: ProlificStudy, at: datetime) -> int:
         for submission_id, (status, who) in said.items()
         if status in SubmissionStatus.values
         for submission in ours[submission_id]
+        or _handed_in(connection.study, submission_id, who, status, at)
         if who in (None, submission.assignment.annotator.external_id)
         and _is_news(submission, status)
     )

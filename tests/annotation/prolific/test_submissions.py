@@ -170,6 +170,37 @@ def test_the_latest_sets_what_the_platform_paid(
     assert ("have the others returned" in page.content.decode()) == (paid_there > 1)
 
 
+def test_one_that_was_handed_in_from_an_old_tab_counts(
+    prolific: StandIn, connection: ProlificStudy, batch: Batch, client: Client
+) -> None:
+    """Somebody opened the new link, and went on in the old tab all the same."""
+    client.get(link(batch, SECOND))
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    for name, status in (("sub-1", "TIMED-OUT"), (SECOND, "AWAITING REVIEW")):
+        prolific.submissions.append({"id": name, "status": status, "participant_id": WHO})
+    assert statuses.poll(connection, at=timezone.now()) == 2
+    assert own().submission_id == SECOND
+    [due] = dues(batch.study)
+    assert (due.base, due.paid_there) == (Decimal(2), 1)
+
+
+@pytest.mark.parametrize("status", ["RETURNED", "ACTIVE", "RESERVED", "TIMED-OUT"])
+def test_one_that_nobody_entered_by_counts_for_nothing(
+    batch: Batch, client: Client, status: str
+) -> None:
+    say(batch, SECOND, status)
+    assert (own().outcome, own().submission_id) == ("", "sub-1")
+    assert Submission.objects.count() == 1
+
+
+def test_a_second_that_was_handed_in_beside_the_first_is_said(batch: Batch, client: Client) -> None:
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    say(batch, "sub-1", "APPROVED")
+    say(batch, SECOND, "AWAITING REVIEW")
+    [due] = dues(batch.study)
+    assert (due.person.submission_id, due.paid_there) == ("sub-1", 2)
+
+
 def test_approves_the_latest_alone(
     prolific: StandIn, connection: ProlificStudy, batch: Batch, client: Client
 ) -> None:
