@@ -204,7 +204,8 @@ def _behind(
         return go_on(request, present)
     if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
         work = [own_work(link.study, annotator) for annotator in known]
-        return render(request, WHO, {"study": link.study, "people": work, "door": door})
+        context = {"study": link.study, "people": work, "door": door, "is_other": is_other}
+        return render(request, WHO, context)
     return _consent_page(request, door, link, is_other=is_other)
 
 
@@ -268,7 +269,8 @@ def consent(request: HttpRequest) -> HttpResponse:
         return render(request, REFUSED, {"sentence": sentence}, status=403)
     link = _link(door.way, door.token)
     if request.method != "POST":
-        return _behind(request, door, link, asks_who=False)
+        is_other = _is_of_other(request, door)
+        return _behind(request, door, link, asks_who=is_other, is_other=is_other)
     if not {"agree", "decline"} & request.POST.keys():
         return _behind(request, door, link)
     if _is_of_other(request, door):
@@ -277,8 +279,9 @@ def consent(request: HttpRequest) -> HttpResponse:
 
 
 def _is_of_other(request: HttpRequest, door: Door) -> bool:
-    """Another link was opened after the form's page: the latest counts."""
-    return request.POST.get("door", door.digest) != door.digest
+    """Another link was opened after the page of this form or link: the latest counts."""
+    sent = request.POST if request.method == "POST" else request.GET
+    return sent.get("door", door.digest) != door.digest
 
 
 @annotators_page

@@ -100,14 +100,18 @@ _MINUS = ("-", "\u2212", "\u2013")
 # what a Japanese keyboard gives for a minus.
 _MARKS = {
     0x066B: ".",
-    0x066C: ",",
-    0xFE50: ",",
+    0x2010: "-",
+    0x2011: "-",
     0xFE52: ".",
     0xFE62: "+",
     0xFE63: "-",
     0xFFE5: "\xa5",
 }
-_MARKS |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_MARKS |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if code != 0xFF0C}
+# Marks of thousands, and of nothing else.
+_OF_THOUSANDS = re.compile("[\u066c\uff0c\ufe50](?=[0-9]{3}(?![0-9]))")
+# Which way to write, and other characters that nobody sees.
+_UNSEEN = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _LONG_MARK = re.compile(r"\u30fc(?=\s*\d)")
 _VULGAR = re.compile(r"[\u00bc-\u00be\u2150-\u215e\u2189]")
 # Behind a number they make another one of it, or are one more.
@@ -158,9 +162,11 @@ def read_number(text: str, *, as_first: bool = False) -> Fraction | None:
 
 def _in_ascii(text: str) -> str:
     """Digits, signs and fractions as ASCII writes them; whatever else stands there stays."""
-    plain = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", text)
+    seen = _UNSEEN.sub("", text)
+    plain = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", seen)
     plain = "".join(str(unicodedata.decimal(letter, letter)) for letter in plain)
-    return _LONG_MARK.sub("-", plain.translate(_MARKS)).strip()
+    plain = _OF_THOUSANDS.sub(",", plain).translate(_MARKS)
+    return _LONG_MARK.sub("-", plain).strip()
 
 
 def _multiplies(unit: str, *, of_money: bool) -> bool:

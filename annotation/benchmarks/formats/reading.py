@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
+
+from django.utils.translation import get_language_info
 
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
@@ -16,7 +19,7 @@ from annotation.benchmarks.formats.tables import Fields, TableReader, as_utf8
 from annotation.benchmarks.formats.task_files import read_task_file, shipped_description
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
-from annotation.models.benchmark import Markup
+from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import TOLERANCE, in_one_form
 
@@ -88,6 +91,8 @@ def read_task(
         sets = [replace(read_set, choices=choices) for read_set in sets]
     note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
+    if _reads_from_the_right(own.get("language", "")):
+        defaults["direction"] = Direction.RIGHT_TO_LEFT
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
@@ -202,6 +207,12 @@ def _settle_normalisation(task: TaskFiles, own: Fields, kind: str) -> None:
         if not answer_kind(kind).takes_tolerance:
             raise BadInput(f"{task.own}: only numbers have a “tolerance”.")
         own["normalisation"] = known[0] + TOLERANCE + tolerance
+
+
+def _reads_from_the_right(language: str) -> bool:
+    with suppress(KeyError):  # a language that Django does not know
+        return bool(get_language_info(language)["bidi"])
+    return False
 
 
 def _defaults(

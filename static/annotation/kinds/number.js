@@ -22,7 +22,7 @@
     + "\\u{f978}\\u{f9b2}\\u{f9d1}\\u{f9d3}\\u{f9fd}\\u{20001}\\u{20064}\\u{200e2}\\u{20121}"
     + "\\u{2092a}\\u{20983}\\u{2098c}\\u{2099c}\\u{20aea}\\u{20afd}\\u{20b19}\\u{22390}\\u{22998}"
     + "\\u{23b1b}\\u{2626d}\\u{2f890}" + "]", "u");
-  const MARKS = { "\u066b": ".", "\u066c": ",", "\ufe50": ",", "\ufe52": ".", "\ufe62": "+", "\ufe63": "-",
+  const MARKS = { "\u066b": ".", "\u2010": "-", "\u2011": "-", "\ufe52": ".", "\ufe62": "+", "\ufe63": "-",
     "\uffe5": "\u00a5" };
   const SPACES = /[ '\u2019\u00a0\u202f]/g;
   const GROUPED = /^[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?)$/;
@@ -51,8 +51,10 @@
   const inAscii = (text) => text
     .replace(/[\u00bc-\u00be\u2150-\u215e\u2189]/g, (part) => ` ${part.normalize("NFKC")} `)
     .replace(/\p{Nd}/gu, digit)
-    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCodePoint(wide.codePointAt(0) - 0xfee0))
-    .replace(/[\u066b\u066c\ufe50\ufe52\ufe62\ufe63\uffe5]/g, (mark) => MARKS[mark])
+    .replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, "")
+    .replace(/[\u066c\uff0c\ufe50](?=\d{3}(?!\d))/g, ",")
+    .replace(/[\u066b\u2010\u2011\ufe52\ufe62\ufe63\uffe5]/g, (mark) => MARKS[mark])
+    .replace(/[\uff01-\uff0b\uff0d-\uff5e]/g, (wide) => String.fromCodePoint(wide.codePointAt(0) - 0xfee0))
     .replace(/\u30fc(?=\s*\d)/g, "-").trim();
 
   /* Whether what stands behind a number makes another number of it. */
@@ -94,7 +96,7 @@
   page.addEventListener("click", ({ target }) => {
     if (!target.closest("[data-negate]")) return;
     const input = field(), text = input.value.trim();
-    input.value = /^[-\u2212]/.test(text) ? text.slice(1) : `-${text}`;
+    input.value = /^[-\u2010-\u2013\u2212\u30fc\ufe63\uff0d]/.test(text) ? text.slice(1) : `-${text}`;
     input.dispatchEvent(new Event("input", { bubbles: true }));
     input.focus();
   });

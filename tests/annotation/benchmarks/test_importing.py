@@ -303,6 +303,24 @@ class TestStartedStudy:
         with pytest.raises(Frozen, match=f"so its {field} cannot change from .* to {value!r}"):
             import_benchmark(folder, name="mine")
 
+    @pytest.mark.parametrize(
+        ("fields", "direction"),
+        [
+            ({"language": "ar"}, "rtl"),
+            ({"language": "he-IL"}, "rtl"),
+            ({"language": "ar", "direction": "ltr"}, "ltr"),
+            ({"language": "ja"}, "ltr"),
+            ({"language": "no-such-language"}, "ltr"),
+            ({}, "ltr"),
+        ],
+    )
+    def test_writes_a_new_task_in_the_direction_of_its_language(
+        self, folder: Path, fields: dict[str, Any], direction: str
+    ) -> None:
+        write_task(folder / "Reviews", **fields)
+        import_benchmark(folder, name="directed")
+        assert Task.objects.get(benchmark__name="directed").direction == direction
+
     def test_refuses_other_content_of_what_was_judged(self, folder: Path, reviews: Task) -> None:
         batch = make.batch(make.study(reviews.benchmark), reviews)
         start_study(batch.study, at=make.NOON)

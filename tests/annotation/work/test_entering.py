@@ -1,6 +1,7 @@
 """What a link does, who is believed, and what a refusal says."""
 
 import hmac
+import re
 from collections import Counter
 from hashlib import sha256
 from typing import Any
@@ -472,6 +473,20 @@ def test_shows_the_latest_link_to_a_question_of_an_earlier_one() -> None:
     assert "First" in page
     assert "Second" not in page
     assert not Assignment.objects.filter(batch=second).exists()
+
+
+def test_who_begins_as_somebody_else_begins_the_study_that_was_asked_about() -> None:
+    first, second = make.running_batch(title="First"), make.running_batch(title="Second")
+    client = consented(first)
+    page = text_of(visit(second, client))
+    [address] = re.findall(rf'href="({CONSENT}[^"]*)"', page)
+    assert "Second" in text_of(client.get(address))
+    third = make.running_batch(title="Third")
+    visit(third, client)
+    page = text_of(client.get(address))
+    assert "Third" in page
+    assert "Is this you?" in page
+    assert "Another link was opened in this browser" in page
 
 
 def test_takes_nobody_for_a_person_whom_the_browser_does_not_know() -> None:
