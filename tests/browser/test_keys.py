@@ -32,6 +32,8 @@ def tester(person: Person) -> Person:
 def test_leads_from_the_link_to_the_code_by_keyboard_alone(person: Person, kind: str) -> None:
     person.join(make.running_batch(kind=kind, training=2, tests=2))
     for name in ("I agree", "Start"):
+        # Nobody steps through a page that is not there yet.
+        expect(person.page.get_by_role("button", name=name)).to_be_visible()
         for _ in range(10):
             press(person, "Tab")
             if person.focused.startswith(name):
