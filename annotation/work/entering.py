@@ -39,9 +39,10 @@ from annotation.models import (
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.work import joining
+from annotation.work.closing_page import code_of, pay_without_work
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
-from annotation.work.page import code_of, context_at, own_work, pay_without_work
+from annotation.work.page import context_at, own_work
 from annotation.work.previewing import Trial, to_try
 from annotation.work.wording import in_language, markdown_html
 

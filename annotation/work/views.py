@@ -18,6 +18,7 @@ from annotation.models import Assignment, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import batch_content
 from annotation.work import judging, page
+from annotation.work.closing_page import ending_if_withdrawn
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
 from annotation.work.entering import REFUSED, View, annotators_page, go_on, leads_to, to_work
@@ -165,7 +166,7 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         withdraw_assignment(assignment, at=timezone.now())
     if assignment.is_finished:
         return to_work(assignment.pk)
-    ending = page.ending_if_withdrawn(assignment, at=timezone.now())
+    ending = ending_if_withdrawn(assignment, at=timezone.now())
     return render(request, STOP, {**_own(assignment), "ending": ending})
 
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, JoinAnswer, Outcome, OutcomeRule
+from annotation.work.closing_page import code_of, ending_of, pay_without_work
 from annotation.work.finishing import end_by_closing, finish
-from annotation.work.page import code_of, ending_of, pay_without_work
 from tests import make
 
 pytestmark = pytest.mark.django_db
