@@ -37,6 +37,7 @@ from annotation.models.channel import Channel
 from annotation.models.job import Job, JobFile, JobState, Upload
 from annotation.models.payment import (
     HANDED_IN,
+    LOST,
     Delivery,
     PaymentLine,
     Payout,

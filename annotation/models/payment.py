@@ -141,6 +141,10 @@ HANDED_IN = (
 )
 
 
+# Nothing comes of it any more, whatever was done by it: the person may come back by another.
+LOST = (SubmissionStatus.TIMED_OUT, SubmissionStatus.RETURNED)
+
+
 class Submission(models.Model):
     """A submission by which somebody entered, and what Prolific last said of it. Who was timed out
     on the platform comes back by another: each is kept, and the assignment names the latest."""

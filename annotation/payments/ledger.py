@@ -20,6 +20,7 @@ from django.db.models import Count, Sum
 
 from annotation.models import (
     HANDED_IN,
+    LOST,
     Assignment,
     ChangeAction,
     Outcome,
@@ -42,7 +43,7 @@ from annotation.work.wording import amount_text
 from scoring.tables.table import columns_in, values_of
 
 # Nothing was paid by the platform, whatever code was handed in.
-_UNPAID = (SubmissionStatus.RETURNED, SubmissionStatus.REJECTED, SubmissionStatus.TIMED_OUT)
+_UNPAID = (*LOST, SubmissionStatus.REJECTED)
 # What the platform paid, whatever the work's outcome was.
 _PAID_AS: dict[str, str] = {
     SubmissionStatus.APPROVED: Outcome.COMPLETED,

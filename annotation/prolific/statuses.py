@@ -87,8 +87,8 @@ def note_status(
     # The row count decides between two events that come at once.
     if not known.filter(older).update(status=status, status_at=said_at):
         return False
-    assignment = Assignment.objects.get(pk=submission.assignment_id)
-    if assignment.latest_submission_id != submission.pk:
+    assignment = Assignment.objects.filter(latest_submission=submission).first()
+    if assignment is None:
         # The person came back by another, and goes on.
         return True
     if status == SubmissionStatus.RETURNED:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib.auth.decorators import login_not_required
+from django.core import signing
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -53,6 +54,7 @@ WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
 GO_ON = "annotation/work/go_on.html"
 LONGEST_ID = 200
+_SUBMISSION = "annotation.submission"
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,22 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
             "people who run the study."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=404)
+    if "submission" in request.POST:
+        try:
+            submission_id = _submission_in(request, assignment)
+        except BadInput as refusal:
+            return render(request, REFUSED, {"sentence": str(refusal)}, status=400)
+        joining.come_back(assignment, submission_id, at=timezone.now())
     return go_on(request, assignment)
+
+
+def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
+    """As the page that asked about it wrote it, whatever link was opened since. Raises BadInput."""
+    with suppress(signing.BadSignature, ValueError, TypeError):
+        pk, submission_id = signing.loads(request.POST["submission"], salt=_SUBMISSION)
+        if pk == assignment.pk:
+            return str(submission_id)
+    raise BadInput(_("This form could not be read. Reload the page and send it again."))
 
 
 def _link(name: str, token: str) -> JoinLink:
@@ -197,12 +214,8 @@ def _behind(
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
-    if present is not None and joining.comes_back(visit, present):
-        # The submission is stored by the form alone: a link may be opened by anything.
-        context = {"study": link.study, "assignment": present, "door": door}
-        return render(request, GO_ON, context)
     if present is not None:
-        return go_on(request, present)
+        return go_on(request, present, new_submission=joining.new_submission(visit, present))
     if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
         work = [own_work(link.study, annotator) for annotator in known]
         context = {"study": link.study, "people": work, "door": door, "is_other": is_other}
@@ -238,12 +251,19 @@ def _known_people(request: HttpRequest, door: Door, channel: Channel) -> list[An
     return list(Annotator.objects.filter(pk__in=own, channel=channel, erased_at=None))
 
 
-def go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """A link alone, which anybody may have put anywhere, changes no browser's work: beside other
-    work it asks first."""
+def go_on(
+    request: HttpRequest, assignment: Assignment, *, new_submission: str = ""
+) -> HttpResponse:
+    """A link alone, which anybody may have put anywhere, changes no browser's work, and keeps no
+    submission: beside other work, and before another submission counts, it asks first."""
     working = cookies.working_on(request)
-    if request.method != "POST" and working and assignment.pk not in working:
-        return render(request, GO_ON, {"study": assignment.study, "assignment": assignment})
+    is_beside = request.method != "POST" and working and assignment.pk not in working
+    if is_beside or new_submission:
+        context: dict[str, object] = {"study": assignment.study, "assignment": assignment}
+        if new_submission:
+            kept = (assignment.pk, new_submission)
+            context["submission"] = signing.dumps(kept, salt=_SUBMISSION)
+        return render(request, GO_ON, context)
     response = to_work(assignment.pk)
     cookies.sign_in(request, response, assignment)
     return response
@@ -465,7 +485,11 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
 
 def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
     answer = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None
-    return _refused(request, link.study, str(refusal), answer=answer, is_plain=link.is_plain)
+    has_worked = isinstance(refusal, joining.Worked)
+    pay = _("What you did then is paid as you were told.") if has_worked else ""
+    return _refused(
+        request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
+    )
 
 
 def _refused(
@@ -475,10 +499,12 @@ def _refused(
     *,
     status: int = 200,
     answer: JoinAnswer | None = None,
+    pay: str = "",
     **more: object,
 ) -> HttpResponse:
     """Said before any work, with the code of the answer where there is one."""
     context: dict[str, object] = {"study": study, "sentence": sentence, **more}
     if answer is not None:
-        context |= {"code": code_of(study, answer), "pay": pay_without_work(study, answer)}
+        pay = pay or pay_without_work(study, answer)
+        context |= {"code": code_of(study, answer), "pay": pay}
     return render(request, REFUSED, context, status=status)

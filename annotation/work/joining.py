@@ -29,6 +29,10 @@ class Full(NoEntry):
     """The study is open, and has no place for this person: said before any work, with a code."""
 
 
+class Worked(Full):
+    """For this person, since they have worked before."""
+
+
 class NotOpen(NoEntry):
     """The study accepts nobody at the moment."""
 
@@ -66,19 +70,34 @@ def assignments_of(study: models.Study, annotator: models.Annotator) -> Assignme
 
 
 def present_assignment(visit: Visit) -> models.Assignment | None:
-    """The one to continue: an unfinished one, or a finished one that is shown again unless the
-    channel sent a new submission id."""
+    """The one to continue: an unfinished one, or a finished one that is shown again. To a new
+    submission it is shown where the platform lost the one that it was done by, and pays a code."""
     mine = assignments_of(visit.study, visit.annotator)
     if unfinished := mine.open().first():
         return unfinished
-    by_it = {"submissions__submission_id": visit.submission_id} if visit.submission_id else {}
-    return mine.filter(**by_it).first()
+    if not visit.submission_id:
+        return mine.first()
+    lost = Q(latest_submission__status__in=models.LOST, outcome__in=PAYING)
+    by_it = Q(submissions__submission_id=visit.submission_id)
+    return mine.filter(by_it).first() or mine.filter(lost).first()
 
 
-def comes_back(visit: Visit, assignment: models.Assignment) -> bool:
-    """By a submission that is not known yet, as after a time-out of the platform."""
+# Whose code the platform itself pays.
+PAYING = (models.Outcome.COMPLETED, models.Outcome.SCREENED_OUT)
+
+
+def new_submission(visit: Visit, assignment: models.Assignment) -> str:
+    """By which the person comes back, as after a time-out of the platform; empty if it is known."""
     known = assignment.submissions.filter(submission_id=visit.submission_id)
-    return bool(visit.submission_id) and not known.exists()
+    return "" if known.exists() else visit.submission_id
+
+
+@transaction.atomic
+def come_back(assignment: models.Assignment, submission_id: str, *, at: datetime) -> None:
+    """Keep a submission, which counts from now on if it is new; who comes back is at work again."""
+    if _enter_by(submission_id, assignment, at) and not assignment.is_finished:
+        models.Assignment.objects.filter(pk=assignment.pk).update(seen_at=at, timed_out_at=None)
+        renew_lease(assignment, at=at)
 
 
 def open_batches(visit: Visit, *, at: datetime) -> list[models.Batch]:
@@ -176,10 +195,8 @@ ALL_TAKEN = gettext_lazy("All places of this study are taken, so there is nothin
 
 def _continued(visit: Visit, at: datetime) -> models.Assignment | None:
     present = present_assignment(visit)
-    if present is not None and _enter_by(visit.submission_id, present, at):
-        # Who comes back is at work again.
-        models.Assignment.objects.filter(pk=present.pk).update(seen_at=at, timed_out_at=None)
-        renew_lease(present, at=at)
+    if present is not None:
+        come_back(present, visit.submission_id, at=at)
     return present
 
 
@@ -262,10 +279,12 @@ def _candidates(visit: Visit, at: datetime) -> list[models.Batch]:
         raise NotOpen(_("Each group of people has a link of its own: open the one for yours."))
     own = worked_on.filter(study=study).values_list("batch__pool", flat=True).first()
     if own is not None and not (batches := batches.filter(pool=own)):
-        raise Full(_("You have taken part in another group of this study already."))
+        raise Worked(_("You have taken part in another group of this study already."))
     by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
     if not by_id:
-        raise Full(_("You have worked on this before; each person takes part in a task only once."))
+        raise Worked(
+            _("You have worked on this before; each person takes part in a task only once.")
+        )
     places = models.Place.objects.filter(
         batch_id__in=list(by_id), simulated=annotator.channel.is_simulated
     )

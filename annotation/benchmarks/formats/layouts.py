@@ -72,6 +72,7 @@ def find_folders(names: Sequence[str], title: str) -> tuple[list[TaskFiles], lis
             ignored.append(name)
     if not any(files.keys() - {TASK_FILE} for files in grouped.values()):
         return [], []
+    ignored += sorted(_paths(names, TABLES).keys() - paths.keys())
     return _distinct(_of_folder(folder, files) for folder, files in grouped.items()), ignored
 
 

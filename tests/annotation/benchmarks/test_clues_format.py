@@ -330,6 +330,10 @@ class TestLayout:
             (["x_test.jsonl"], None),
         ]
 
+    def test_says_which_tables_beside_it_are_not_read(self) -> None:
+        _, ignored = find_folders(["x_test.jsonl", "x_train_5_1.jsonl", "more.csv"], "numbers")
+        assert ignored == ["more.csv"]
+
     def test_gives_the_tasks_of_clues_their_slugs(self) -> None:
         names = ["SST-2", "MNLI", "CoNLL2003", "WikiANN_EN", "SQuAD-v2", "ReCoRD", "My Own"]
         folders, _ = find_folders([f"{name}/x_test.jsonl" for name in names], "title")

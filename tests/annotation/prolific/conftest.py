@@ -17,7 +17,12 @@ def prolific(settings: Settings) -> Iterator[StandIn]:
 
 @pytest.fixture
 def batch() -> Batch:
-    made = make.running_batch(via="prolific", wanted=5, training=1, tests=2)
+    return paid_batch(wanted=5)
+
+
+def paid_batch(*, wanted: int) -> Batch:
+    """One for whose codes the platform pays."""
+    made = make.running_batch(via="prolific", wanted=wanted, training=1, tests=2)
     made.study.outcome_rules.filter(outcome="completed").update(platform_pays=2)
     made.study.outcome_rules.filter(outcome="screened_out").update(platform_pays="0.20")
     return made

@@ -4,11 +4,11 @@ counts for status, approval and pay."""
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.core.signing import Signer
 from django.db import connection as database
 from django.test import Client
 from django.utils import timezone
@@ -20,8 +20,10 @@ from annotation.prolific import statuses
 from annotation.work.finishing import finish
 from annotation.work.places import AT_WORK, release_place
 from tests import make
+from tests.annotation.prolific.conftest import paid_batch
 from tests.annotation.prolific.standin import StandIn
 from tests.people_at_work import page_of
+from tests.tab import Tab
 from tests.together import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -43,6 +45,12 @@ def link(batch: Batch, submission_id: str) -> str:
 
 
 @pytest.fixture
+def batch() -> Batch:
+    """With a single place."""
+    return paid_batch(wanted=1)
+
+
+@pytest.fixture
 def client(batch: Batch) -> Client:
     """Somebody at work, by the submission `sub-1`."""
     client = Client()
@@ -52,9 +60,16 @@ def client(batch: Batch) -> Client:
     return client
 
 
-def came_back(batch: Batch, client: Client, submission_id: str = SECOND) -> Any:
-    page = client.get(link(batch, submission_id))
-    return client.post(CONSENT, {"agree": "1", "door": page.context["door"].digest})
+def came_back(batch: Batch, client: Client, submission_id: str = SECOND) -> Tab:
+    tab = Tab(client, link(batch, submission_id))
+    says_yes(tab)
+    return tab
+
+
+def says_yes(tab: Tab) -> None:
+    """To the question whether the new submission counts from now on."""
+    [action] = (action for action, fields in tab.forms.items() if "submission" in fields)
+    tab.send(action)
 
 
 def say(batch: Batch, submission_id: str, status: str, at: datetime | None = None) -> None:
@@ -85,13 +100,81 @@ def test_opening_the_link_again_asks_and_stores_nothing(batch: Batch, client: Cl
 
 
 def test_keeps_each_and_counts_the_latest(batch: Batch, client: Client) -> None:
-    assert page_of(came_back(batch, client)) == "/work/"
+    assert came_back(batch, client).address.startswith("/work/")
     assert [one.submission_id for one in Submission.objects.all()] == ["sub-1", SECOND]
     assert (own().submission_id, own().earlier_submission_ids) == (SECOND, ["sub-1"])
     # The older link, opened once more, turns nothing back.
     assert page_of(client.get(link(batch, "sub-1"))) == "/work/"
     client.post(CONSENT, {"agree": "1"})
     assert own().submission_id == SECOND
+
+
+@pytest.mark.parametrize("opened", ["", "{{%SESSION_ID%}}", "submission-third", "sub-1"])
+def test_the_question_keeps_its_own_submission_whatever_was_opened_since(
+    batch: Batch, client: Client, opened: str
+) -> None:
+    tab = Tab(client, link(batch, SECOND))
+    client.get(link(batch, opened))
+    says_yes(tab)
+    assert own().submission_id == SECOND
+
+
+def test_a_form_that_was_changed_on_the_way_keeps_nothing(batch: Batch, client: Client) -> None:
+    other = make.joined(make.running_batch(via="prolific"), submission_id="sub-1")
+    for submission in ("submission-third", "", Signer().sign("x")):
+        address = f"/resume/{other.resume_token}/"
+        assert client.post(address, {"submission": submission}).status_code == 400
+    assert Submission.objects.count() == 2
+
+
+def test_a_stale_consent_form_asks_about_a_new_submission(batch: Batch, client: Client) -> None:
+    client.get(link(batch, SECOND))
+    page = client.post(CONSENT, {"agree": "1", "door": "of another link"}).content
+    assert b"Your answers are saved" in page
+    assert own().submission_id == "sub-1"
+
+
+# After the end
+
+
+@pytest.mark.parametrize("status", ["TIMED-OUT", "RETURNED"])
+@pytest.mark.parametrize("outcome", [Outcome.COMPLETED, Outcome.SCREENED_OUT])
+def test_work_that_the_platform_lost_is_handed_in_by_the_new_submission(
+    batch: Batch, client: Client, outcome: Outcome, status: str
+) -> None:
+    Assignment.objects.update(screening={"score": 10, "floor": 50, "passed": False})
+    finish(own(), outcome, at=timezone.now())
+    say(batch, "sub-1", status)
+    ended_at = own().seen_at
+    tab = Tab(client, link(batch, SECOND))
+    assert "You have finished this study" in tab.text
+    says_yes(tab)
+    assert f"CODE-{outcome.upper()}" in tab.text
+    assert (own().submission_id, own().seen_at) == (SECOND, ended_at)
+    [due] = dues(batch.study)
+    assert due.base == Decimal("2" if outcome == Outcome.COMPLETED else "0.20")
+
+
+@pytest.mark.parametrize("status", ["", "ACTIVE", "AWAITING REVIEW", "APPROVED", "REJECTED"])
+def test_finished_work_gives_no_second_submission_its_code(
+    batch: Batch, client: Client, status: str
+) -> None:
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    if status:
+        say(batch, "sub-1", status)
+    page = client.get(link(batch, SECOND)).content.decode()
+    assert "CODE-FULL" in page
+    assert "CODE-COMPLETED" not in page
+    assert "What you did then is paid as you were told" in page
+    assert "You have not worked" not in page
+    assert own().submission_id == "sub-1"
+
+
+def test_who_withdrew_gets_no_code_of_that_by_another_submission(
+    batch: Batch, client: Client
+) -> None:
+    say(batch, "sub-1", "RETURNED")
+    assert "CODE-FULL" in client.get(link(batch, SECOND)).content.decode()
 
 
 def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
@@ -103,12 +186,12 @@ def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_the_same_entry_many_times_at_once_one_row_is_kept(batch: Batch, client: Client) -> None:
-    digest = client.get(link(batch, SECOND)).context["door"].digest
+    tab = Tab(client, link(batch, SECOND))
+    [(action, form)] = ((a, fields) for a, fields in tab.forms.items() if "submission" in fields)
     cookies = client.cookies.output(header="", sep=";")
 
     def enter(_: int) -> int:
-        other = Client(headers={"cookie": cookies})
-        return other.post(CONSENT, {"agree": "1", "door": digest}).status_code
+        return Client(headers={"cookie": cookies}).post(action, form).status_code
 
     assert at_once(enter, 4) == [302] * 4
     assert Submission.objects.count() == 2
@@ -216,15 +299,6 @@ def test_approves_the_latest_alone(
 
 
 # A place that the platform's time took
-
-
-@pytest.fixture
-def batch() -> Batch:
-    """With a single place."""
-    made = make.running_batch(via="prolific", wanted=1, training=1, tests=2)
-    made.study.outcome_rules.filter(outcome="completed").update(platform_pays=2)
-    made.study.outcome_rules.filter(outcome="screened_out").update(platform_pays="0.20")
-    return made
 
 
 AWAY = "You were away for longer"
