@@ -486,7 +486,7 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
 def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
     answer = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None
     has_worked = isinstance(refusal, joining.Worked)
-    pay = _("What you did then is paid as you were told.") if has_worked else ""
+    pay = _("Your earlier work is paid as you were told when it ended.") if has_worked else ""
     return _refused(
         request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
     )

@@ -126,7 +126,7 @@ def test_shows_the_latest_link_to_a_form_of_an_earlier_one() -> None:
     came(second, client)
     page = text_of(agree(client, door=digest))
     assert "Second" in page
-    assert "Another link was opened in this browser" in page
+    assert "This is not the study that you were just looking at" in page
     assert not Assignment.objects.exists()
     agree(client)
     assert Assignment.objects.get().batch == second
@@ -486,7 +486,7 @@ def test_who_begins_as_somebody_else_begins_the_study_that_was_asked_about() -> 
     page = text_of(client.get(address))
     assert "Third" in page
     assert "Is this you?" in page
-    assert "Another link was opened in this browser" in page
+    assert "This is not the study that you were just looking at" in page
 
 
 def test_takes_nobody_for_a_person_whom_the_browser_does_not_know() -> None:
