@@ -86,7 +86,7 @@ def main() -> int:
     changed = changed_files()
     lints = [subprocess.Popen(command, cwd=ROOT) for command in lints_of(changed)]
     tests = tests_of(changed)
-    print(f"{len(changed)} changed files; tests: {', '.join(tests)}", flush=True)  # noqa: T201
+    print(f"{len(changed)} changed files; tests: {', '.join(tests)}", flush=True)
     failed = run_pytest([*WORKERS, "--quiet", *tests])
     return int(max([failed, *(lint.wait() for lint in lints)]) > 0)
 
