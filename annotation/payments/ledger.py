@@ -161,6 +161,7 @@ def totals(all_dues: Collection[Due]) -> dict[str, Any]:
         "people": len(all_dues),
         "approved": sum(due.is_approved for due in all_dues),
         "paid_twice": sum(due.is_paid_twice for due in all_dues),
+        "without_submission": sum(not due.person.submission_id for due in all_dues),
         **{name: sum(getattr(d, field) for d in all_dues) for name, field in names.items()},
     }
 

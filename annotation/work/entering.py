@@ -458,10 +458,11 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
 
 def _refused_stranger(request: HttpRequest, study: Study) -> HttpResponse:
     sentence = _(
-        "Somebody with your id has agreed to take part in this study already, in another browser. "
-        "If that was you, go on in that browser, or open the personal link that was shown there. "
-        "If you have neither, write to the people who run the study: they can give you a new link."
-    )
+        "Somebody with your id on %(channel)s has begun this study already, in another browser. "
+        "If that was you, go on in that browser, or open the personal link that was shown there: "
+        "the code at the end counts however often you have opened the study. If you have neither, "
+        "write to the people who run the study: they can give you a new link."
+    ) % {"channel": study.channel.name}
     return _refused(request, study, sentence, status=403, may_have_begun=True)
 
 

@@ -253,6 +253,20 @@ def test_the_latest_sets_what_the_platform_paid(
     assert ("have the others returned" in page.content.decode()) == (paid_there > 1)
 
 
+@pytest.mark.parametrize("left", ["sub-1", "", "{{%SESSION_ID%}}"])
+def test_payments_says_who_came_without_one(batch: Batch, left: str) -> None:
+    client = Client()
+    client.get(link(batch, left))
+    client.post(CONSENT, {"agree": "1"})
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    page = signed_in(make.member(batch.study)).get(
+        f"/research/studies/{batch.study.slug}/payments/"
+    )
+    assert ("One person came by a link without “SESSION_ID”" in page.content.decode()) == (
+        left != "sub-1"
+    )
+
+
 def test_one_that_was_handed_in_from_an_old_tab_counts(
     prolific: StandIn, connection: ProlificStudy, batch: Batch, client: Client
 ) -> None:
