@@ -32,7 +32,7 @@ from annotation.benchmarks import correcting
 from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
-from annotation.benchmarks.formats.tables import first_rows
+from annotation.benchmarks.formats.files import first_rows
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.errors import Refusal
@@ -116,7 +116,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         form = ColumnsForm(request.POST or None, names=names)
         if request.method == "POST" and form.is_valid():
             del request.session[UPLOADED]
-            columns = {**arguments, "columns": form.columns}
+            columns = {**arguments, "said": {"columns": form.columns}}
             return to_row(_enqueue(columns, upload, request.user))
         cells = [[row.get(name, "") for name in names] for row in rows]
         title = f"Columns of {upload.name}"

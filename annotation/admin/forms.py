@@ -14,7 +14,7 @@ from django.http import QueryDict
 from annotation.access.rights import check_may_import
 from annotation.admin.sample_form import Parts
 from annotation.benchmarks.archives import TABLES
-from annotation.benchmarks.formats.tables import SEVERAL, USUAL, as_list, usual_columns
+from annotation.benchmarks.formats.known_sets import SEVERAL, USUAL, as_list, usual_columns
 from annotation.models import (
     Batch,
     Channel,

@@ -36,7 +36,10 @@ UNREADABLE = (
 )
 
 # What may come as one file alone.
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+PLAIN_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+PACKED = ".gz"
+TABLES = (*PLAIN_TABLES, *(ending + PACKED for ending in PLAIN_TABLES))
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 Source = Path | BinaryIO
 
@@ -52,6 +55,7 @@ def open_files(source: Source, name: str = "") -> Iterator["Files"]:
             return
         if not source.exists():
             raise BadInput(f"{source} does not exist; name a folder, a zip file or a table.")
+    check_no_spreadsheet(name)
     if name.lower().endswith(TABLES):
         yield OneFile(source, name)
         return
@@ -64,14 +68,27 @@ def open_files(source: Source, name: str = "") -> Iterator["Files"]:
         yield ZipFiles(archive, PurePosixPath(name).stem)
 
 
+def check_no_spreadsheet(name: str) -> None:
+    if name.lower().endswith(SPREADSHEETS):
+        raise BadInput(
+            f"{name} is a spreadsheet: save the sheet with the questions as CSV (UTF-8), and "
+            "import that."
+        )
+
+
 class OneFile:
     def __init__(self, source: Source, name: str) -> None:
         self._source = source
-        self.names = (name,)
+        # What describes its task may lie beside it.
+        beside = source.with_name("task.json") if isinstance(source, Path) else None
+        self.names = (name, "task.json") if beside and beside.is_file() else (name,)
+        self._beside = beside if name != "task.json" else None
         # What a file that is named for a part of a benchmark alone is a part of.
         self.title = source.resolve().parent.name if isinstance(source, Path) else "task"
 
     def read(self, name: str) -> bytes:
+        if name == "task.json" and self._beside:
+            return read_file(self._beside, name)
         if not isinstance(self._source, Path):
             return self._source.read()
         return read_file(self._source, name)

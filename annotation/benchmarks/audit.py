@@ -195,11 +195,19 @@ READER_MESSAGES = {
     "empty_context": "Rows with an empty context, or an empty part of one: {count}.",
     "unused_columns": "Columns that are not used: {count}.",
     "columns": "Columns, as they were found.",
+    "recognised": "Recognised by its columns as a published set.",
+    "left_aside": "Columns that hold no part of what is asked, and are left out: {count}.",
+    "rows": "Rows.",
+    "unlabelled": "Parts without answers, which are left out: {count}.",
+    "only_training": "Parts that are asked though they are named for training: {count}.",
     "canary": "The files carry a canary, which the benchmark keeps if it has none yet.",
     "not_drawn": "Parts that no shot sets were drawn from: {count}.",
 }
 # They say what was done, and are no reason for doubt.
-PLAIN = ("unused_columns", "columns", "not_drawn", "canary")
+PLAIN = (
+    *("recognised", "rows", "columns", "left_aside", "unused_columns", "not_drawn", "canary"),
+    "unlabelled",
+)
 
 
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:

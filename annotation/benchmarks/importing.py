@@ -62,11 +62,13 @@ def import_benchmark(
     owner: User | None = None,
     encoding: str = "",
     draw: Draw | None = None,
-    columns: Mapping[str, Any] | None = None,
+    said: Mapping[str, Any] | None = None,
+    lax: bool = False,
     file_name: str = "",
 ) -> ImportReport:
     """Import a folder or zip in CLUES layout or of tables, or one table (an open one by its
-    `file_name`), or only some of its tasks by their slugs.
+    `file_name`), or only some of its tasks by their slugs. said: what task files would say. lax:
+    leave out columns that are not used, whatever they hold.
 
     A new benchmark is the owner's. Raises BadInput for what cannot be read, Frozen where a started
     study would change.
@@ -75,7 +77,7 @@ def import_benchmark(
     check_names(name)
     report_progress = progress or (lambda done, total, message: None)
     with open_files(source, file_name) as files:
-        how: dict[str, Any] = {"encoding": encoding, "draw": draw, "columns": columns}
+        how: dict[str, Any] = {"encoding": encoding, "draw": draw, "said": said, "lax": lax}
         read, ignored = read_benchmark(files, tasks, report_progress, **how)
     count = len(read)
     tell = queue.now_and_then(lambda: report_progress(count, count, "Storing"), TELLS_EVERY_S)
@@ -86,7 +88,7 @@ def import_benchmark(
 
 @queue.runs("import_benchmark")
 def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments: name, tasks (slugs; all if left out), encoding, columns, and draw (shots,
+    """Arguments: name, tasks (slugs; all if left out), encoding, said, lax, and draw (shots,
     splits and seed).
     The upload is the zip file or table."""
     if job.upload is None:
@@ -101,7 +103,8 @@ def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Resul
         tasks=job.arguments.get("tasks"),
         encoding=job.arguments.get("encoding", ""),
         draw=Draw(**draw) if draw else None,
-        columns=job.arguments.get("columns"),
+        said=job.arguments.get("said"),
+        lax=job.arguments.get("lax", False),
         file_name=job.upload.name,
         progress=progress,
     )

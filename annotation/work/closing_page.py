@@ -185,7 +185,9 @@ def _pay(assignment: models.Assignment) -> list[str]:
         ]
     sentences = [_("You worked %(time)s: at %(rate)s an hour that is %(worked)s.") % figures]
     if _amount(assignment) > worked:
-        sentences.append(_("You get %(amount)s, the least that is paid for work that ends this way.") % figures)
+        sentences.append(
+            _("You get %(amount)s, the least that is paid for work that ends this way.") % figures
+        )
     return sentences
 
 

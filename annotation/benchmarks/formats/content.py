@@ -52,6 +52,10 @@ class ReadExample:
     # From 1 on for an example that is known by its content in every set, as one episode may ask
     # what another one taught; above 1 if the content must be told from an equal one.
     copy: int = 0
+    # Whether its gold is the numbers of its options already, not what its answer says.
+    is_settled: bool = False
+    # Of the set, where the row itself says it.
+    part: str = ""
 
     @cached_property
     def content_hash(self) -> str:
@@ -164,6 +168,19 @@ CANARY = re.compile(r"canary(?:[ _-]?string)?", re.I)
 LONGEST_CANARY = 300
 NOT_TEXT = "a character that is not text (NUL or half a surrogate pair)"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Ambiguous(BadInput):
+    """What can be read in two ways, with the line of the task's file that says which is meant."""
+
+    def __init__(self, where: str, what: str, field: str, readings: Mapping[str, str]) -> None:
+        # By the value as it is written in JSON, or a text.
+        self.field, self.readings = field, dict(readings)
+        lines = (
+            f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'
+            for value, reading in readings.items()
+        )
+        super().__init__(f"{where}: {what} Say in the task's file: {', or '.join(lines)}.")
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@ CLUES, or as tables."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from django.utils.text import slugify
 
-from annotation.benchmarks.archives import TABLES
+from annotation.benchmarks.archives import PACKED, TABLES
+from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS
 from annotation.benchmarks.formats.task_files import TASK_FILE
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -18,15 +19,18 @@ from annotation.models.errors import BadInput
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
-# People are asked the first that there is.
-PARTS = ("test", "validation", "valid", "val", "dev", "train", "auxiliary_train")
 # A table's name: its task, which part of it, and which piece of that part.
-TABLE = re.compile(
-    r"(?P<task>.*?)[-_. ]?(?:(?<![a-z])"
-    rf"(?P<part>{'|'.join(PARTS)}))?"
-    r"(?:-\d{5}-of-\d{5})?",
-    re.I,
+_PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})"
+TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
+# What a data set's repository holds beside its tables.
+NO_TABLES = re.compile(
+    r"dataset_infos?\.json|dataset_dict\.json|state\.json|results_.*\.json|run_spec\.json|"
+    r"per_instance_stats\.json|stats\.json"
 )
+# A log of lm-eval is named for its task.
+SAMPLES = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*")
+# Folders that name no task.
+DATA = ("data",)
 # A log of Inspect, unpacked: its head, and a file for each sample.
 LOG_HEAD, LOG_ROWS = "header.json", "samples"
 
@@ -37,6 +41,8 @@ class SetFiles:
     role: str
     shots: int | None = None
     split: int | None = None
+    # Of a table: which part of its set it is.
+    part: str = ""
     # Read only to draw shot sets from.
     is_part: bool = False
 
@@ -96,27 +102,29 @@ def _of_folder(folder: str, files: Mapping[str, str]) -> TaskFiles:
     return TaskFiles(folder, _slug(folder), sets, files.get(TASK_FILE, ""))
 
 
-def find_tables(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list[str]]:
+def find_tables(
+    names: Sequence[str], title: str, task_files: Collection[str]
+) -> tuple[list[TaskFiles], list[str]]:
     """Tables, one task a file, named for it; or for its folder, if the file is named for a part
-    alone. `title` names what holds them all."""
+    alone. `title` names what holds them all. A file named as a task's own may be a table, too."""
     paths = _paths(names, (*TABLES, TASK_FILE))
     rows = sorted(name for name, parts in paths.items() if parts[0] == LOG_ROWS)
     if LOG_HEAD in paths and rows:
         return [_of_tables(title, {"test": rows}, "")], []
     parts_of: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    ignored = []
     for name, parts in sorted(paths.items()):
-        if parts[-1] == TASK_FILE:
-            continue
-        match = TABLE.fullmatch(PurePosixPath(parts[-1]).stem)
-        assert match is not None  # it fits any name
-        folder = parts[-2] if len(parts) > 1 else title
-        parts_of[match["task"] or folder][(match["part"] or "test").lower()].append(name)
+        if NO_TABLES.fullmatch(parts[-1]):
+            ignored.append(name)
+        elif name not in task_files:
+            task, part = _task_and_part(parts, title)
+            parts_of[task][part].append(name)
     if not parts_of:
         raise BadInput(
             "There is no table of questions here (CSV, TSV, JSON, JSON lines, Parquet) and no "
             "folder with a file that ends in _test.jsonl; name the folder that holds them."
         )
-    own = {parts[:-1]: name for name, parts in paths.items() if parts[-1] == TASK_FILE}
+    own = {parts[:-1]: name for name, parts in paths.items() if name in task_files}
 
     def nearest(files: Mapping[str, Sequence[str]]) -> str:
         """The task file in the folder of its tables, or above."""
@@ -125,13 +133,29 @@ def find_tables(names: Sequence[str], title: str) -> tuple[list[TaskFiles], list
         return next((own[one] for one in above if one in own), "")
 
     tasks = (_of_tables(name, files, nearest(files)) for name, files in parts_of.items())
-    return _distinct(tasks), []
+    return _distinct(tasks), ignored
+
+
+def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str]:
+    """By the file's name, or by the folder that is named for a part."""
+    *folders, file = parts
+    stem = PurePosixPath(file.removesuffix(PACKED)).stem
+    stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
+    match = TABLE.fullmatch(stem)
+    assert match is not None  # it fits any name
+    inner = TABLE.fullmatch(folders[-1]) if folders else None
+    if not match["part"] and inner and inner["part"] and not inner["task"]:
+        return match["task"], (inner["part"] + inner["kind"]).lower()
+    folder = folders[-1] if folders and folders[-1] not in DATA else (folders or [title])[0]
+    folder = title if folder in DATA else folder
+    part = (match["part"] or "test") + (match["kind"] or "")
+    return match["task"] or folder, part.lower()
 
 
 def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:
-    asked, *others = [part for part in PARTS if part in parts]
-    sets = [SetFiles(parts[part], Role.TRAINING, is_part=part.endswith("train")) for part in others]
-    sets.append(SetFiles(parts[asked], Role.TEST))
+    """Its parts in the order in which they may be asked; of several tests, the first."""
+    order = [part + kind for part in PARTS for kind in KINDS_OF_PART if part + kind in parts]
+    sets = [SetFiles(parts[part], Role.TEST, part=part) for part in order]
     return TaskFiles(name, _slug(name), sets, own, is_table=True)
 
 

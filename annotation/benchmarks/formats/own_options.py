@@ -1,10 +1,20 @@
 """Options of each example (`choices` or `options` of its row), and which of them its answer names:
-by its index from 0, its letter or its text. The gold of such an example is its option's number."""
+by its index from 0, its number from 1, its letter or its text. The gold of such an example is its
+option's number."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
-from annotation.benchmarks.formats.content import Alternatives, ReadExample, Record, json_type
+from annotation.benchmarks.formats.content import (
+    Alternatives,
+    Ambiguous,
+    ReadExample,
+    Record,
+    json_type,
+)
 from annotation.kinds.choice import FEWEST, MOST, letter_of
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import in_one_form
@@ -31,6 +41,16 @@ def read_options(record: Record) -> tuple[str, ...]:
     return options
 
 
+def check_unlike(row: ReadExample) -> None:
+    """That no two of its options read alike."""
+    alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
+    if alike:
+        raise BadInput(
+            f"{row.where}: two of the options read alike (“{alike[0][:60]}”). Correct one, or "
+            f'leave the row out in the task\'s file: "leave_out": [{json.dumps(row.source_id)}].'
+        )
+
+
 def _plain(value: object) -> object:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else value
@@ -46,8 +66,15 @@ def read_answer(record: Record, *, may_be_empty: bool = False) -> list[str]:
 
 
 def _by_index(answer: str, options: Sequence[str]) -> int | None:
-    is_index = answer.isascii() and answer.isdigit() and len(answer) <= 2
-    return int(answer) if is_index and int(answer) < len(options) else None
+    # Tables that hold an empty cell write whole numbers with a point.
+    whole = answer.removesuffix(".0")
+    is_index = whole.isascii() and whole.isdigit() and len(whole) <= 2
+    return int(whole) if is_index and int(whole) < len(options) else None
+
+
+def _by_number(answer: str, options: Sequence[str]) -> int | None:
+    index = _by_index(answer, ["", *options])
+    return index - 1 if index else None
 
 
 def _by_letter(answer: str, options: Sequence[str]) -> int | None:
@@ -61,34 +88,76 @@ def _by_text(answer: str, options: Sequence[str]) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-WAYS: Mapping[str, Way] = {"index": _by_index, "letter": _by_letter, "text": _by_text}
+WAYS: Mapping[str, Way] = {
+    "index": _by_index,
+    "number": _by_number,
+    "letter": _by_letter,
+    "text": _by_text,
+}
+# How those count that can be mistaken for one another.
+COUNTS = {"index", "number"}
+IN_WORDS = {"index": "counted from 0", "number": "counted from 1", "letter": "", "text": ""}
 
 
 def with_numbers(
-    rows: Sequence[ReadExample], named: str = "", *, as_set: bool = False
+    rows: Sequence[ReadExample],
+    named: str = "",
+    *,
+    usual: str = "",
+    known: Collection[str] = tuple(WAYS),
+    as_set: bool = False,
 ) -> list[ReadExample]:
-    """The rows with the numbers of their options for gold, read in the one way that fits them all,
-    or by `named`; several are one set, or alternatives. Raises BadInput where none does, or where
-    two would read something else."""
+    """The rows with the numbers of their options for gold, read in the one of the `known` ways that
+    fits them all, by `named`, or by the `usual` way of their set; several are one set, or
+    alternatives. Raises BadInput where none does, and Ambiguous where two would read something
+    else."""
     for row in rows:
         if not row.options:
             raise BadInput(f"{row.where}: the other rows have options of their own, this has none.")
-    ways = {named: WAYS[named]} if named else WAYS
-    found = {name: [_numbers_of(row, way) for row in rows] for name, way in ways.items()}
+    open_rows = [row for row in rows if not row.is_settled]
+    ways = {name: WAYS[name] for name in ([named] if named else known)}
+    found = {name: [_numbers_of(row, way) for row in open_rows] for name, way in ways.items()}
     whole = {name: numbers for name, numbers in found.items() if None not in numbers}
-    if not whole:
-        _refuse_first(rows, found)
+    if not whole or (usual in COUNTS and usual not in whole and whole.keys() & COUNTS):
+        _refuse_first(open_rows, {usual: found[usual]} if whole else found)
+    if usual in whole and not _is_doubtful(usual, whole):
+        whole = {usual: whole[usual]}
     first, *others = whole.values()
-    for row, *readings in zip(rows, first, *others, strict=True):
+    for row, *readings in zip(open_rows, first, *others, strict=True):
         if any(numbers != readings[0] for numbers in readings):
-            raise BadInput(
-                f"{row.where}: “answer” is one option by its {' and another by its '.join(whole)}; "
-                "name the right way as “answer_by” in the task's file."
-            )
+            _ask(row, dict(zip(whole, readings, strict=True)))
+    in_turn = iter([numbers or [] for numbers in first])
+    numbers = [_settled(row) if row.is_settled else next(in_turn) for row in rows]
     return [
-        replace(row, alternatives=_alternatives(numbers or [], as_set=as_set))
-        for row, numbers in zip(rows, first, strict=True)
+        replace(row, alternatives=_alternatives(own, as_set=as_set))
+        for row, own in zip(rows, numbers, strict=True)
     ]
+
+
+def _settled(row: ReadExample) -> list[int]:
+    return [int(one) for texts in row.gold_texts for one in texts]
+
+
+# So many rows name the first and the last of their options, too.
+MANY = 20
+
+
+def _is_doubtful(usual: str, whole: Mapping[str, Sequence[list[int] | None]]) -> bool:
+    """Whether another count than the usual one fits a long file, too."""
+    return usual in COUNTS and whole.keys() >= COUNTS and len(whole[usual]) >= MANY
+
+
+def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn:
+    """With what the first row in which they differ would say by each."""
+    answer = " / ".join(text for texts in row.gold_texts for text in texts)
+    in_words = {
+        name: f"“{' / '.join(row.options[number] for number in numbers or ())[:60]}”"
+        + f", {IN_WORDS[name]}" * bool(IN_WORDS[name])
+        for name, numbers in readings.items()
+    }
+    raise Ambiguous(
+        row.where, f"“answer” is “{answer[:60]}”, which names two options.", "answer_by", in_words
+    )
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -13,10 +13,17 @@ from django.utils.translation import get_language_info
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
+from annotation.benchmarks.formats.files import Fields, as_utf8
+from annotation.benchmarks.formats.kinds import kind_of_table, with_plain_labels
+from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import Fields, TableReader, as_utf8
-from annotation.benchmarks.formats.task_files import read_task_file, shipped_description
+from annotation.benchmarks.formats.tables import SAID, TableReader, Unlabelled
+from annotation.benchmarks.formats.task_files import (
+    is_task_file,
+    read_task_file,
+    shipped_description,
+)
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
 from annotation.models.benchmark import Direction, Markup
@@ -41,14 +48,16 @@ def read_benchmark(
     *,
     encoding: str = "",
     draw: Draw | None = None,
-    columns: Mapping[str, Any] | None = None,
+    said: Mapping[str, Any] | None = None,
+    lax: bool = False,
 ) -> tuple[list[content.ReadTask], list[str]]:
     """Every task of a folder, an archive or a file, or `only` these slugs, and the names of files
-    that were not read. columns: as a task's file names them, for tables without one. Raises
-    BadInput."""
+    that were not read. said: what a task's file would say, for tables without one. lax: leave out
+    the columns of tables that are not used, whatever they hold. Raises BadInput."""
     found, ignored = find_folders(files.names, files.title)
     if not found:
-        found, ignored = find_tables(files.names, files.title)
+        task_files = [name for name in files.names if is_task_file(name, files)]
+        found, ignored = find_tables(files.names, files.title, task_files)
     slugs = [task.slug for task in found]
     for slug in only or ():
         if slug not in slugs:
@@ -57,38 +66,61 @@ def read_benchmark(
     tasks = []
     for number, task in enumerate(wanted):
         progress(number, len(wanted), f"Reading {task.name}")
-        tasks.append(read_task(task, files, encoding, draw, columns or {}))
+        own_file = read_task_file(files.read(task.own), task.own) if task.own else {}
+        own = own_file | dict(said or {})
+        tasks.append(read_task(task, files, own, encoding=encoding, draw=draw, lax=lax))
     return tasks, ignored
 
 
 def read_task(
-    task: TaskFiles, files: Files, encoding: str, draw: Draw | None, columns: Mapping[str, Any]
+    task: TaskFiles,
+    files: Files,
+    own: Fields,
+    *,
+    encoding: str = "",
+    draw: Draw | None = None,
+    lax: bool = False,
 ) -> content.ReadTask:
-    own = read_task_file(files.read(task.own), task.own) if task.own else {}
+    said = {name: own.pop(name) for name in SAID if name in own}
+    if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by"}):
+        raise BadInput(f"{task.own}: “{min(of_tables)}” is said of tables alone: leave it out.")
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
-    tables = TableReader(own.pop("columns", columns), as_set=as_set)
+    called = f"{task.name} {files.title}"
+    tables = TableReader(said, called, own.get("choices", ()), as_set=as_set, lax=lax)
     reader = RowReader(files, as_set=as_set)
     source = draw.source if draw else None
 
     def records(file: str) -> Iterable[content.Record]:
         data = read_file(source) if source and file == str(source) else files.read(file)
-        data = as_utf8(data, file, encoding)
-        return tables.read(data, file) if task.is_table else content.read_records(data, file)
+        if task.is_table:
+            return tables.read(data, file, encoding)
+        return content.read_records(as_utf8(data, file, encoding), file)
 
-    sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
-    sets = _settled(sets, own.pop("answer_by", ""), as_set=as_set)
+    if task.is_table:
+        read = cache(lambda files: _read_rows(records, reader, files, Role.TEST))
+        sets = _sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
+    else:
+        sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
+    count = sum(len(one.examples) for one in sets)
+    # What the layout of CLUES counts from is known.
+    ways = [way for way in own_options.WAYS if task.is_table or way != "number"]
+    sets = _settled(sets, tables, ways, as_set=as_set)
     rows = [row for read_set in sets for row in read_set.examples]
-    fitting = (kind.name for kind in answer_kinds() if kind.fits(rows))
-    kind = own.get("kind") or tables.kind or next(fitting)
+    kind = own.get("kind") or tables.kind
+    if not kind and task.is_table:
+        kind = kind_of_table(rows, tables, is_named="choices" in own)
+    kind = kind or next(one.name for one in answer_kinds() if one.fits(rows))
     _check_kind(task, own, kind, rows)
     _settle_normalisation(task, own, kind)
+    takes_labels = answer_kind(kind).takes_labels and not any(row.options for row in rows)
+    if takes_labels and task.is_table:
+        sets = [replace(one, examples=with_plain_labels(one.examples)) for one in sets]
+        rows = [row for read_set in sets for row in read_set.examples]
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
     labels = sorted({in_one_form(text): text for text in sorted(texts)}.values())
     choices = own.pop("choices", labels)
     _check_lengths(task, choices)
-    if answer_kind(kind).takes_labels and not any(row.options for row in rows):
-        sets = [replace(read_set, choices=choices) for read_set in sets]
     note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
     if _reads_from_the_right(own.get("language", "")):
@@ -96,31 +128,67 @@ def read_task(
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
+    if takes_labels:
+        sets = [replace(read_set, choices=choices) for read_set in sets]
     if task.is_table:
-        reader.notes["columns"], reader.notes["unused_columns"] = tables.found, tables.unused
+        _tell(tables, sets, count, reader.notes)
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
     return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
+
+
+def _tell(
+    tables: TableReader, sets: Sequence[content.ReadSet], count: int, notes: dict[str, list[str]]
+) -> None:
+    """What was made of a table: which set it is, its columns, and all of its rows."""
+    notes["recognised"] = [tables.known.name] if tables.known.name else []
+    notes["columns"], notes["unused_columns"] = tables.found, tables.unused
+    notes["left_aside"] = tables.aside
+    kept = len({row.where for one in sets for row in one.examples})
+    left = dict(tables.left_out)
+    if repeated := len(notes["repeated_in_set"]):
+        left["that repeat another of their file"] = repeated
+    if others := count - kept - repeated:
+        left["in parts that no shot set was drawn from"] = others
+    read = count + sum(tables.left_out.values())
+    first = tables.first_left_out
+    told = "; ".join(
+        f"{number} {reason}" + (f", the first in {first[reason]}" if reason in first else "")
+        for reason, number in left.items()
+    )
+    notes["rows"] = [
+        f"{read} read, {kept} stored" + f", {read - kept} left out: {told}" * bool(told)
+    ]
 
 
 def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:
     if draw and not draw.source:
         return [*task.sets]
     named = [SetFiles([str(draw.source)], Role.TRAINING, is_part=True)] if draw else []
-    return [*named, *(one for one in task.sets if not one.is_part)]
+    return [*named, *task.sets]
 
 
-def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
+def _read_rows(
+    records: ReadRecords, reader: RowReader, files: Sequence[str], role: str
+) -> list[content.ReadExample]:
     rows: dict[str, content.ReadExample] = {}
-    for file in of.files:
+    for file in files:
         for record in records(file):
-            row = reader.read(record, of.role)
+            row = reader.read(record, role)
             if first := rows.get(row.source_id):
                 record.refuse(f"the id “{row.source_id}” is taken already, in {first.where}.")
             rows[row.source_id] = row
-    examples = list(rows.values())
+    return list(rows.values())
+
+
+def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
+    examples = _read_rows(records, reader, of.files, of.role)
     if of.shots is not None:
         _check_size(examples, of.shots)
+    return _as_set(of, examples)
+
+
+def _as_set(of: SetFiles, examples: Sequence[content.ReadExample]) -> content.ReadSet:
     named = partial(content.ReadSet, role=of.role, file=of.files[0], examples=examples)
     if of.role == Role.TEST:
         return named("test")
@@ -130,14 +198,110 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.
     return named(f"train-{shots}-{split}", shots=shots, split=split)
 
 
+ReadRows = Callable[[Sequence[str]], list[content.ReadExample]]
+
+
+def _sets_of_table(
+    task: TaskFiles,
+    read: ReadRows,
+    draw: Draw | None,
+    said: Mapping[str, Any],
+    notes: dict[str, list[str]],
+) -> list[content.ReadSet]:
+    """The part that people are asked, the last of them, behind those to show or to draw from.
+    Raises BadInput where no part has gold."""
+    wanted = said.get("parts", {}).get("test", "")
+    order = sorted(task.sets, key=lambda one: bool(wanted) and not one.part.startswith(wanted))
+    asked, rows = _first_labelled(order, read, notes)
+    within = _by_part(rows, wanted)
+    rows = within.pop(next(iter(within)))
+    if _is_training(asked.part) or _is_training(rows[0].part):
+        notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
+    sets = [_as_set(replace(asked, role=Role.TEST), rows)]
+    for part, others in within.items():
+        of = SetFiles(asked.files, Role.TRAINING, part=part, is_part=_is_training(part))
+        sets = [_as_training(of, others), *sets]
+    if draw and draw.source:
+        named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
+        sets = [_as_training(named, read(named.files)), *sets]
+    for one in reversed(order[order.index(asked) + 1 :]):
+        of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
+        if _base(one.part) == _base(asked.part) or (of.is_part and (not draw or draw.source)):
+            notes["not_drawn"] += [f"{one.files[0]}: not read"]
+            continue
+        try:
+            sets = [_as_training(of, read(of.files)), *sets]
+        except Unlabelled as refusal:
+            notes["unlabelled"] += [str(refusal)]
+    return sets
+
+
+def _as_training(of: SetFiles, rows: Sequence[content.ReadExample]) -> content.ReadSet:
+    return _as_set(of, [replace(row, role=Role.TRAINING) for row in rows])
+
+
+def _first_labelled(
+    order: Sequence[SetFiles], read: ReadRows, notes: dict[str, list[str]]
+) -> tuple[SetFiles, list[content.ReadExample]]:
+    for number, one in enumerate(order):
+        others = order[number + 1 :]
+        try:
+            rows = read(one.files)
+        except Unlabelled as refusal:
+            if not others:
+                raise
+            notes["unlabelled"] += [str(refusal)]
+            continue
+        if not rows:
+            raise BadInput(f"{one.files[0]} is empty: it needs a row for each question.")
+        golds = {str(row.gold_texts) for row in rows}
+        if len(rows) == 1 or len(golds) > 1 or not others or golds & _golds(others, read):
+            return one, rows
+        stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
+        notes["unlabelled"] += [
+            f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
+            "other part has."
+        ]
+    raise BadInput(f"{order[0].files[0]}: there are no answers in this file.")
+
+
+def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:
+    golds = set()
+    for one in parts:
+        with suppress(Unlabelled):
+            golds |= {str(row.gold_texts) for row in read(one.files)}
+    return golds
+
+
+def _is_training(part: str) -> bool:
+    return part.startswith(tuple(TRAINING_PARTS))
+
+
+def _by_part(
+    rows: Sequence[content.ReadExample], wanted: str
+) -> dict[str, list[content.ReadExample]]:
+    """Where rows say to which part of the set they belong; the one that is asked comes first."""
+    parts = {row.part for row in rows}
+    names = sorted(parts, key=lambda part: (part != wanted, (*PARTS, part).index(part)))
+    return {part: [row for row in rows if row.part == part] for part in names}
+
+
+def _base(part: str) -> str:
+    return part.partition("_")[0]
+
+
 def _settled(
-    sets: Sequence[content.ReadSet], answer_by: str, *, as_set: bool
+    sets: Sequence[content.ReadSet], tables: TableReader, ways: Collection[str], *, as_set: bool
 ) -> list[content.ReadSet]:
     """What all rows of the task tell together: which options their answers name, and where their
     entities end."""
     rows = [row for read_set in sets for row in read_set.examples]
     if any(row.options for row in rows):
-        rows = own_options.with_numbers(rows, answer_by, as_set=as_set)
+        rows = own_options.with_numbers(
+            rows, tables.answer_by, usual=tables.known.answer_by, known=ways, as_set=as_set
+        )
+        for row in rows:
+            own_options.check_unlike(row)
     of_sets = iter(with_exclusive_ends(rows))
     return [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]
 

@@ -13,6 +13,7 @@ MOST_GROUPS, LONGEST_GROUP = 10, 100
 FIELDS = {
     *("id", "context", "question", "answer", "entities", "choices", "options", "groups"),
     *("is_impossible", "plausible_answers", "proposed", *images.FIELDS, images.TEXTS),
+    *("is_settled", "part"),
 }
 
 
@@ -49,6 +50,8 @@ class RowReader:
             image_files=self._images.read(record),
             groups=_read_groups(record),
             proposed=record.fields.get("proposed", ""),
+            is_settled=record.fields.get("is_settled", False),
+            part=record.fields.get("part", ""),
         )
 
     def _read_answer(

@@ -1,97 +1,247 @@
-"""Tables of questions, as today's benchmarks are published: CSV, TSV, JSON, JSON lines or Parquet,
-and the rows that lm-eval, HELM and Inspect log. Their columns are found by their usual names, or
-named in the task's file, and come out as rows in the fields of CLUES."""
+"""Tables of questions, as today's benchmarks are published. Their columns are found by what is
+known of published sets, by their usual names, or as the task's file names them, and come out as
+rows in the fields of CLUES. What can be read in two ways is asked, and nothing is left out unsaid.
+"""
 
-import csv
+import json
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
-from io import BytesIO, StringIO
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.benchmarks.archives import MOST_BYTES
-from annotation.benchmarks.formats.content import (
-    CANARY,
-    Record,
-    check_storable,
-    read_json,
-    read_records,
+from annotation.benchmarks.formats.cells import (
+    boxed,
+    joined,
+    labels_in,
+    mixed,
+    own_options,
+    text_of,
+    texts_of,
+    turns,
 )
-from annotation.kinds.replies import as_python
+from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
+from annotation.benchmarks.formats.files import Fields, is_hidden, read_table
+from annotation.benchmarks.formats.known_sets import (
+    ASIDE_FIELDS,
+    NO_SET,
+    PARTS,
+    TRAINING_PARTS,
+    USUAL,
+    as_list,
+    entries,
+    is_aside,
+    key,
+    known_set,
+    usual_columns,
+    value_at,
+)
 from annotation.models.errors import BadInput
 
-Fields = dict[str, Any]
-# As they are named in the files of the field, without regard to case and signs; the first counts.
-USUAL: Mapping[str, Sequence[str]] = {
-    "id": ("id", "questionid", "exampleid", "qid", "uid", "guid", "idx", "docid"),
-    "question": ("question", "query", "problem", "prompt", "input", "goal", "hypothesis", "stem"),
-    "context": (
-        *("context", "passage", "paragraph", "article", "story", "document", "premise", "text"),
-        "sentence",
-    ),
-    "options": ("choices", "options", "endings"),
-    "answer": ("answer", "answerkey", "answers", "label", "gold", "target", "correctoption"),
-    "groups": ("subject", "category", "topic", "difficulty", "level", "language", "errortype"),
-    "proposed": ("correctanswer",),
-    "entities": ("entities",),
-    "images": ("image", "images", "imagepath", "imagefile", "picture", "figure"),
-    "image_text": ("imagetext", "imagedescription", "alttext", "alt"),
-}
-# What may stand in several columns.
-SEVERAL = ("options", "groups", "images")
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
-# GPQA names the right one and the others.
-RIGHT, WRONG = "correctanswer", "incorrectanswer"
 MARK = "#### "
-FIRST = 3
-LONGEST_LIST = 1_000_000
-# What holds the rows of a file that is one object.
-LISTS = ("samples", "instances", "request_states", "data", "examples", "questions", "rows")
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+# What a task's file says of its tables, and no field of a task holds.
+SAID = (
+    *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
+)
+# A column that says which part of the set a row belongs to.
+PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
+
+
+class Unlabelled(BadInput):
+    """A file whose rows have no gold."""
 
 
 class TableReader:
-    def __init__(self, named: Mapping[str, Any], *, as_set: bool = False) -> None:
-        self._as_set = as_set
-        # From a field to its column, or columns; where the task's file says so.
-        self._named = named
+    def __init__(
+        self,
+        said: Mapping[str, Any],
+        called: str,
+        choices: Sequence[str] = (),
+        *,
+        as_set: bool = False,
+        lax: bool = False,
+    ) -> None:
+        """said: of the fields in SAID, those of the task's file. called: the task's name. choices:
+        its labels, if it names them. as_set: whether several labels are one answer. lax: leave out
+        what is not used, whatever it is."""
+        self._said, self._called, self._as_set, self._lax = said, called, as_set, lax
+        self._choices, self._names = choices, list[str]()
+        self.known = NO_SET
         # Number, where a mark stands before the gold.
-        self.kind = ""
+        self._kind = ""
+        self.has_text, self.is_label = False, False
         self.found: list[str] = []
         self.unused: list[str] = []
+        self.aside: list[str] = []
+        # Rows by the reason, and the first of each.
+        self.left_out: Counter[str] = Counter()
+        self.first_left_out: dict[str, str] = {}
 
-    def read(self, data: bytes, file: str) -> Iterator[Record]:
-        raw = list(read_table(data, file))
-        names = list(dict.fromkeys(name for record in raw for name in record.fields))
-        columns = self._columns(names, file)
-        self.found = [f"{field}: {', '.join(as_list(names))}" for field, names in columns.items()]
-        used = {name for given in columns.values() for name in as_list(given)}
-        unused = [name for name in names if name not in used and not CANARY.fullmatch(name)]
-        self.unused += [name for name in unused if name not in self.unused]
-        for number, record in enumerate(raw, start=1):
-            record.check_unused(name for name in unused if name in record.fields)
-            yield self._in_fields(record, columns, number)
+    @property
+    def kind(self) -> str:
+        return self.known.kind or self._kind
 
-    def _columns(self, names: Sequence[str], file: str) -> Fields:
-        for field, given in self._named.items():
-            if absent := [name for name in as_list(given) if name not in names]:
+    @property
+    def answer_by(self) -> str:
+        return str(self._said.get("answer_by") or "")
+
+    def read(self, data: bytes, file: str, encoding: str = "") -> Iterator[Record]:
+        raw = list(read_table(data, file, encoding, self.left_out))
+        whole: Fields = {}
+        for record in raw:
+            whole |= {n: v for n, v in record.fields.items() if whole.get(n) in NOTHING}
+        self.known = known_set(whole, f"{file} {self._called}")
+        rows = [
+            Record(record.file, record.line, row, record.unit)
+            for record in raw
+            for row in entries(record.fields, self.known)
+        ]
+        names = list(dict.fromkeys(name for row in rows for name in row.fields))
+        columns = self._columns(names, rows, file)
+        self._sort_out(names, columns, rows, file)
+        if rows and not self._as_set and all(self._is_hidden(row, columns) for row in rows):
+            raise Unlabelled(
+                f"{file}: there are no answers in this file: “{as_list(columns['answer'])[0]}” is "
+                f"{_written(value_at(rows[0].fields, as_list(columns['answer'])[0]))} in every row."
+            )
+        self._names = self._label_names(rows, columns, file)
+        left_out = self._said.get("leave_out", ())
+        for number, row in enumerate(rows, start=1):
+            if _id(row, columns, number) in left_out:
+                self.left_out["that the task's file leaves out"] += 1
+                continue
+            if not self._as_set and self._is_hidden(row, columns):
+                self._leave_out(row, columns)
+                continue
+            row.check_unused(name for name in self.unused if name in row.fields)
+            yield self._in_fields(row, columns, number)
+
+    def _columns(self, names: Sequence[str], rows: Sequence[Record], file: str) -> Fields:
+        named = self._said.get("columns") or {}
+        for field, given in named.items():
+            if absent := [one for one in as_list(given) if one.partition(".")[0] not in names]:
                 raise BadInput(
                     f"{file}: there is no column “{absent[0]}” for the {field}; there are "
                     f"{', '.join(names)}."
                 )
-        every = {**usual_columns(names), **self._named}
-        columns = {field: given for field, given in every.items() if given}
-        has_question = bool({"question", "context"} & columns.keys())
+        found = usual_columns(names)
+        if self.known.name:
+            found = {field: given for field, given in found.items() if field in ASIDE_FIELDS}
+            found |= {
+                field: given
+                for field, given in self.known.columns.items()
+                if all(one.partition(".")[0] in names for one in as_list(given))
+            }
+        elif "options" not in found and (own := _option_columns(names)):
+            found["options"] = own
+        if not self.known.name and "answer" not in named:
+            found |= self._settled_answer(names, {**found, **named}, rows, file)
+        columns = {field: given for field, given in {**found, **named}.items() if given}
+        has_question = bool({"question", "context"} & columns.keys()) or bool(self.known.asks)
         if not has_question or "answer" not in columns:
             lacking = "answer" if has_question else "question"
             there = f"there are {', '.join(names)}" if names else "there is no row"
-            raise BadInput(
+            raise (Unlabelled if has_question else BadInput)(
                 f"{file}: no column is the {lacking}; {there}. Name it in the "
-                f'task\'s file: "columns": {{"{lacking}": "…"}}.'
+                f'task\'s file: "columns": {{"{lacking}": "…"}}'
+                f"{', unless there are no answers in this file.' if has_question else '.'}"
             )
         return columns
+
+    def _settled_answer(
+        self, names: Sequence[str], columns: Fields, rows: Sequence[Record], file: str
+    ) -> Fields:
+        """Which of several columns with the name of an answer holds it. Raises Ambiguous."""
+        left = {*(self._said.get("unused") or ()), *as_list(columns.get("options"))}
+        there = [
+            name
+            for usual in USUAL["answer"]
+            for name in names
+            if key(name) == usual
+            and name not in left
+            and any(row.fields.get(name) not in NOTHING for row in rows)
+        ]
+        if len(there) < 2:
+            return {"answer": there[0]} if there else {}
+        first = rows[0].fields
+        lists = [name for name in there if isinstance(first.get(name), list)]
+        others = [name for name in there if name not in lists]
+        if lists and others and "options" not in columns:
+            said = self._said.get("answers")
+            if said == "options":
+                return {"options": lists[0], "answer": others[0]}
+            if said:
+                return {"answer": lists[0]}
+            raise Ambiguous(
+                file,
+                f"both “{lists[0]}” and “{others[0]}” may hold the answer.",
+                "answers",
+                {
+                    "options": f"“{lists[0]}” are the options, “{others[0]}” names the right one",
+                    "alternatives": f"“{lists[0]}” hold the answer, “{others[0]}” is left out",
+                },
+            )
+        raise Ambiguous(
+            file,
+            f"both “{there[0]}” and “{there[1]}” may hold the answer (“{_short(first, there[0])}” "
+            f"and “{_short(first, there[1])}” in the first row).",
+            "columns",
+            {
+                json.dumps({"answer": there[0]}): f"“{there[0]}”",
+                json.dumps({"answer": there[1], "context": there[0]}): (
+                    f"“{there[1]}”, which judges “{there[0]}”"
+                ),
+            },
+        )
+
+    def _sort_out(
+        self, names: Sequence[str], columns: Fields, rows: Sequence[Record], file: str
+    ) -> None:
+        """Say which column is what; of the others, which are left out by a known rule. Raises
+        BadInput for those that may be part of what is asked."""
+        given = [one for of in columns.values() for one in as_list(of)]
+        asked = re.findall(r"{([^}]*)}", self.known.asks)
+        tops = {path.partition(".")[0] for path in (*given, *asked, *self.known.needs)}
+        left = [
+            name for name in names if not {name} & {*given, *tops} and not CANARY.fullmatch(name)
+        ]
+        told = {*(self._said.get("unused") or ())}
+        aside = [name for name in left if name in told or is_aside(name, self.known)]
+        others = [name for name in left if name not in aside]
+        texts = [n for n in others if _is_text_column(n, rows) and not ASKS.fullmatch(n)]
+        if texts and not self._lax:
+            hold, are = ("hold", "are") if len(texts) > 1 else ("holds", "is")
+            raise BadInput(
+                f"{file}: {_listed(texts)} {hold} text in most rows and {are} not used. Name what "
+                'is asked in the task\'s file, "columns", or leave the rest out: "unused": '
+                f"{json.dumps(texts, ensure_ascii=False)} (--leave-out-unused leaves out all)."
+            )
+        self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
+        self.unused += [name for name in others if name not in self.unused]
+        self.aside += [name for name in aside if name not in self.aside]
+        self.has_text = "context" in columns and columns["context"] != columns.get("question")
+        self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
+
+    def _is_hidden(self, row: Record, columns: Fields) -> bool:
+        missing = self._said.get("missing")
+        values = [value_at(row.fields, path) for path in as_list(columns["answer"])]
+        if missing is not None:
+            return all(one in NOTHING or text_of(one) in missing for one in values)
+        return all(is_hidden(one, self.known.missing) for one in values)
+
+    def _leave_out(self, row: Record, columns: Fields) -> None:
+        value = _written(value_at(row.fields, as_list(columns["answer"])[0]))
+        if value.strip("“”") not in (*self.known.missing, *(self._said.get("missing") or ())):
+            row.refuse(
+                f"there is no answer ({value}). To leave such rows out, write in the task's file: "
+                f'"missing": [{value.replace("“", chr(34)).replace("”", chr(34))}].'
+            )
+        reason = f"without an answer ({value})"
+        self.left_out[reason] += 1
+        self.first_left_out.setdefault(reason, row.where)
 
     def _in_fields(self, record: Record, columns: Fields, number: int) -> Record:
         cells = record.fields
@@ -99,76 +249,159 @@ class TableReader:
         def cell(field: str) -> Any:
             given = columns.get(field)
             if isinstance(given, list):
-                return [cells[name] for name in given if cells.get(name) not in (None, "")]
-            return None if given is None else cells.get(given)
+                values = [value_at(cells, path) for path in given]
+                flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
+                return [value for value in flat if value not in NOTHING]
+            return None if given is None else value_at(cells, given)
 
-        question, context = cell("question"), cell("context")
+        question = cell("question")
+        if self.known.asks:
+            question = re.sub(
+                r"{([^}]*)}", lambda m: str(text_of(value_at(cells, m[1]))), self.known.asks
+            )
+        context, question = turns(cell("context")), turns(question)
+        # A question without a text is the text.
+        is_alone = context in NOTHING
         fields: Fields = {
-            "id": number if cell("id") is None else cell("id"),
-            # A question without a text is the text.
-            "context": _text(question) if context in (None, "", []) else _texts(context),
-            "question": "" if context in (None, "", []) else _text(question),
-            "groups": {name: _text(cells.get(name)) for name in as_list(columns.get("groups"))},
-            "proposed": str(_text(cell("proposed"))),
+            "id": _id(record, columns, number),
+            "context": texts_of(question if is_alone else context),
+            "question": "" if is_alone else joined(question),
+            "groups": self._groups(cells, columns),
+            "proposed": str(text_of(cell("proposed"))),
         }
+        if part := self._part(cells):
+            fields["part"] = part
         if record.canary:
             fields["canary"] = record.canary
         for field in ("entities", "images", "image_text"):
-            if cell(field) is not None:
+            if cell(field) not in NOTHING:
                 fields[field] = cell(field)
-        options, answer = cell("options"), cell("answer")
-        if self._as_set and answer is not None:
-            answer = _set_of(record, answer)
-        elif answer in (None, "", []):
-            record.refuse("there is no answer.")
-        if options not in (None, "", []):
-            fields["choices"], fields["answer"] = _own(record, options, answer)
-        else:
-            fields["answer"] = self._gold(answer, is_of_text="context" in columns)
+        fields |= self._gold(record, cell("options"), columns, cell("answer"))
         return Record(record.file, record.line, fields, record.unit)
 
-    def _gold(self, answer: Any, *, is_of_text: bool) -> list[Any]:
-        """A list holds the pieces of a text, or where there is none several ways to write one
-        answer."""
+    def _part(self, cells: Fields) -> str:
+        """Where a column says it of each row."""
+        for name, value in cells.items():
+            if key(name) in PART_COLUMNS and isinstance(value, str) and key(value) in PARTS:
+                return "train" if key(value) in TRAINING_PARTS else key(value)
+        return ""
+
+    def _groups(self, cells: Fields, columns: Fields) -> Fields:
+        groups = {name: text_of(cells.get(name)) for name in as_list(columns.get("groups"))}
+        for name, value in groups.items():
+            if isinstance(value, list | dict) or len(str(value)) > 100:
+                reason = f"{name} (no group: a list, or longer than 100 characters)"
+                self.aside += [reason] * (reason not in self.aside)
+        return {
+            name: value
+            for name, value in groups.items()
+            if not isinstance(value, list | dict) and len(str(value)) <= 100
+        }
+
+    def _gold(self, record: Record, options: Any, columns: Fields, answer: Any) -> Fields:
+        if options not in NOTHING:
+            texts, place = own_options(record, options, answer)
+            if columns["answer"] in as_list(columns["options"])[:1] and place is None:
+                # The right one stands first in every row: not so on people's pages.
+                texts, place = mixed(texts, record.fields)
+            if place is not None:
+                return {"choices": texts, "answer": place, "is_settled": True}
+            return {"choices": texts, "answer": self._named_options(record, answer)}
+        if self._as_set:
+            return {"answer": [self._named(record, one) for one in labels_in(record, answer)]}
+        return {"answer": self._own_gold(record, answer)}
+
+    def _label_names(self, rows: Sequence[Record], columns: Fields, file: str) -> list[str]:
+        """What the numbers for gold stand for, if anything. Raises Ambiguous."""
+        if named := self._said.get("label_names") or self.known.label_names:
+            return list(named)
+        path = as_list(columns["answer"])[0]
+        numbers = {str(text_of(value_at(row.fields, path))).removesuffix(".0") for row in rows}
+        if not self._choices or not all(one.isdecimal() for one in numbers):
+            return []
+        names = list(self._choices)
+        if "0" in numbers or numbers & {*names}:
+            return names
+        first = text_of(value_at(rows[0].fields, path))
+        raise Ambiguous(
+            file,
+            f"the answers are numbers and the labels names: the first is “{first}”.",
+            "label_names",
+            {
+                json.dumps(names, ensure_ascii=False): "counted from 0",
+                json.dumps(["(none)", *names], ensure_ascii=False): "counted from 1",
+            },
+        )
+
+    def _named_options(self, record: Record, answer: Any) -> Any:
+        if self._as_set:
+            return labels_in(record, answer)
+        return answer if isinstance(answer, list) else text_of(answer)
+
+    def _own_gold(self, record: Record, answer: Any) -> list[Any]:
+        """A list holds the pieces of a text, or several ways to write one answer."""
         if isinstance(answer, dict) and isinstance(answer.get("text"), list):
             starts = answer.get("answer_start") or [None] * len(answer["text"])
             pairs = zip(answer["text"], starts, strict=False)
             return [{"text": text, "answer_start": start} for text, start in pairs]
+        if isinstance(answer, list) and any(isinstance(one, dict) for one in answer):
+            return [
+                {name: one[name] for name in ("text", "answer_start") if name in one}
+                for one in answer
+                if isinstance(one, dict)
+            ]
         if isinstance(answer, list):
-            texts = [_text(one) for one in answer]
-            return texts if is_of_text or self._as_set else [{"text": text} for text in texts]
-        _, mark, gold = str(_text(answer)).rpartition(MARK)
+            texts = [self._named(record, one) for one in answer]
+            return texts if self._are_pieces(record, texts) else [{"text": one} for one in texts]
+        text = str(text_of(answer))
+        if self.known.marked:
+            return [boxed(record, text)]
+        _, mark, gold = text.rpartition(MARK)
         if mark and "\n" not in gold.strip():
-            self.kind = "number"
+            self._kind = "number"
             return [gold.strip()]
-        return [_text(answer)]
+        return [self._named(record, answer)]
+
+    def _are_pieces(self, record: Record, texts: Sequence[Any]) -> bool:
+        said = self._said.get("answers") or self.known.pieces
+        if said or not self.has_text or len(texts) < 2:
+            return said == "set" or (not said and self.has_text)
+        raise Ambiguous(
+            record.where,
+            f"the answer is a list ({', '.join(map(str, texts[:3]))}).",
+            "answers",
+            {
+                "alternatives": "several ways to write one answer, any of which is right",
+                "set": "one answer of several pieces, all of which are wanted",
+            },
+        )
+
+    def _named(self, record: Record, value: Any) -> Any:
+        """The label that a number stands for, where they have names."""
+        names = self._names
+        text = str(text_of(value)).removesuffix(".0")
+        number = {"false": "0", "true": "1"}.get(text.lower(), text) if len(names) == 2 else text
+        if not names or text in names:
+            return text_of(value)
+        if not number.isdecimal() or int(number) >= len(names):
+            record.refuse(
+                f"the answer is “{text[:60]}”, but the labels are {', '.join(names)}: correct "
+                '"label_names" in the task\'s file.'
+            )
+        return names[int(number)]
 
 
-def usual_columns(names: Sequence[str]) -> Fields:
-    by_key = {_key(name): name for name in reversed(names)}
-    columns: Fields = {}
-    for field, usual in USUAL.items():
-        present = [by_key[key] for key in usual if key in by_key]
-        if present:
-            columns[field] = present if field == "groups" else present[0]
-    wrong = [by_key[key] for key in sorted(by_key) if re.fullmatch(rf"{WRONG}\d", key)]
-    if wrong and RIGHT in by_key:
-        del columns["proposed"]
-        return {**columns, "options": [by_key[RIGHT], *wrong], "answer": by_key[RIGHT]}
-    images = [by_key[key] for key in sorted(by_key) if re.fullmatch(r"image\d", key)]
-    if images and "images" not in columns:
-        columns["images"] = images
-    if "options" not in columns and (own := _option_columns(by_key)):
-        columns["options"] = own
-    return columns
+def _id(row: Record, columns: Fields, number: int) -> str:
+    value = value_at(row.fields, columns["id"]) if "id" in columns else None
+    return str(number if value in NOTHING else value)
 
 
-def _option_columns(by_key: Mapping[str, str]) -> list[str]:
+def _option_columns(names: Sequence[str]) -> list[str]:
     """Those that count on from a, 0 or 1."""
     counted: dict[str, dict[str, str]] = {}
-    for key, name in by_key.items():
-        if match := OPTION.fullmatch(key):
-            counted.setdefault(key[: -len(match[1])], {})[match[1]] = name
+    for name in names:
+        if match := OPTION.fullmatch(key(name)):
+            counted.setdefault(key(name)[: -len(match[1])], {})[match[1]] = name
     for signs in (string.ascii_lowercase, string.digits, string.digits[1:]):
         for places in counted.values():
             given = [places[sign] for sign in signs if sign in places]
@@ -177,219 +410,30 @@ def _option_columns(by_key: Mapping[str, str]) -> list[str]:
     return []
 
 
-def _own(record: Record, options: Any, answer: Any) -> tuple[list[Any], Any]:
-    """The options of a row, and which of them is right, as it is written."""
-    if isinstance(options, dict) and {"text", "label"} <= options.keys():
-        labels = [str(label) for label in options["label"]]
-        right = labels.index(str(answer)) if str(answer) in labels else answer
-        return list(options["text"]), right
-    if isinstance(options, str):
-        options = python_list(record, options)
-    return options, answer if isinstance(answer, list) else _text(answer)
+def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
+    texts = sum(_is_text(row.fields.get(name)) for row in rows)
+    return texts * 2 >= len(rows) > 0
 
 
-def _set_of(record: Record, answer: Any) -> list[Any]:
-    """A list, or the labels in a cell, which | or ; or , divides."""
-    if isinstance(answer, list):
-        return answer
-    text = str(_text(answer)).strip()
-    if text.startswith("["):
-        return python_list(record, text, "the answer")
-    sign = next((sign for sign in "|;," if sign in text), None)
-    return [part.strip() for part in text.split(sign)] if text else []
+def _is_text(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        return any(map(_is_text, value.values() if isinstance(value, dict) else value))
+    is_word = isinstance(value, str) and value.strip().lower() not in (
+        "true",
+        "false",
+        "nan",
+        "null",
+    )
+    return is_word and any(letter.isalpha() for letter in value)
 
 
-def python_list(record: Record, text: str, what: str = "the options") -> list[Any]:
-    """A list as Python writes it, which JSON's is too if it holds texts and numbers alone."""
-    read = as_python(text.strip()) if len(text) <= LONGEST_LIST else None
-    if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
-        record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
-    return read
+def _short(row: Fields, name: str) -> str:
+    return str(text_of(row.get(name)))[:40]
 
 
-def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
-    """Of a table that is looked at before it is imported."""
-    records = list(islice(read_table(as_utf8(data, file, encoding), file), FIRST))
-    for record in records:
-        check_storable(record.fields, record.where)
-    return [record.fields for record in records]
+def _written(value: Any) -> str:
+    return "empty" if value in NOTHING else f"“{text_of(value)}”"
 
 
-def read_table(data: bytes, file: str) -> Iterator[Record]:
-    ending = "." + file.lower().rpartition(".")[2]
-    return READERS[ending](data, file)
-
-
-def _lines(data: bytes, file: str) -> Iterator[Record]:
-    last: Any = None
-    for record in read_records(data, file):
-        fields = _unwrapped(record.fields)
-        # One row for every way in which lm-eval reads a reply.
-        if "doc_id" in record.fields and record.fields["doc_id"] == last:
-            continue
-        last = record.fields.get("doc_id")
-        yield Record(file, record.line, fields)
-
-
-def _objects(data: bytes, file: str) -> Iterator[Record]:
-    read = read_json(data, file)
-    head = {}
-    if isinstance(read, dict):
-        head = {name: text for name, text in read.items() if CANARY.fullmatch(name)}
-        lists = [read[name] for name in LISTS if isinstance(read.get(name), list)]
-        read = lists[0] if lists else [read]
-    if not isinstance(read, list) or not read:
-        raise BadInput(f"{file}: a JSON file of questions is a list of objects.")
-    for number, row in enumerate(read, start=1):
-        if not isinstance(row, dict):
-            raise BadInput(f"{file}, row {number}: each row must be an object.")
-        fields = row["instance"] if isinstance(row.get("instance"), dict) else row
-        # HELM lists the examples for prompts too.
-        if fields.get("split") != "train" or "references" not in fields:
-            yield Record(file, number, {**head, **_unwrapped(fields)}, "row")
-
-
-def _unwrapped(row: Fields) -> Fields:
-    """A row of a log as the question that it was asked about."""
-    if isinstance(row.get("doc"), dict):
-        return {"id": row.get("doc_id"), **row["doc"]}
-    if isinstance(row.get("references"), list):
-        given = row.get("input")
-        question = given.get("text") if isinstance(given, dict) else given
-        texts = [one.get("output", {}).get("text") for one in row["references"]]
-        right = [n for n, one in enumerate(row["references"]) if "correct" in one.get("tags", ())]
-        own = {"choices": texts, "answer": right}
-        aliases = {"answer": [texts[number] for number in right]}
-        is_choice = len(right) < len(texts)
-        return {"id": row.get("id"), "question": question, **(own if is_choice else aliases)}
-    if "target" in row and isinstance(row.get("input"), list):
-        asked = [one.get("content") for one in row["input"] if one.get("role") == "user"]
-        row = {**row, "input": asked[-1] if asked else ""}
-    if "target" in row and "input" in row:
-        kept = {"id": row.get("id"), "question": row["input"], "answer": row["target"]}
-        return {**kept, "choices": row["choices"]} if row.get("choices") else kept
-    return row
-
-
-def _separated(data: bytes, file: str) -> Iterator[Record]:
-    text = decoded(data, file, "utf-8-sig")
-    head, _, rest = text.partition("\n")
-    aside = {}
-    # As our own tables have it, above the names.
-    if head.startswith("#") and "canary" in head.lower():
-        aside = {"canary": head.strip("# \r")}
-        text, head = f"\n{rest}", rest.partition("\n")[0]
-    sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=head.count)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=sign, strict=True)
-    csv.field_size_limit(LONGEST_LIST)
-    names: list[str] = []
-    start = 1
-    try:
-        for cells in reader:
-            where, start = start, reader.line_num + 1
-            if not any(cells):
-                continue
-            if not names:
-                names = _headless(cells) or [cell.strip() for cell in cells]
-                if names != [cell.strip() for cell in cells]:
-                    yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
-                elif len(set(names)) < len(names):
-                    raise BadInput(f"{file}, line 1: two columns have one name.")
-                continue
-            if [cell.strip() for cell in cells] == names:
-                raise BadInput(f"{file}, line {where}: the line of names stands here once more.")
-            if len(cells) != len(names):
-                raise BadInput(
-                    f"{file}, line {where}: this row has {len(cells)} cells, the first has "
-                    f"{len(names)}."
-                )
-            yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
-    except csv.Error as error:
-        raise BadInput(f"{file}, line {start}: this is not CSV ({error}).") from error
-    if not names:
-        raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
-
-
-def _headless(cells: Sequence[str]) -> list[str]:
-    """The names of MMLU's columns, which its own files lack: question, options, letter."""
-    letters = string.ascii_uppercase[: len(cells) - 2]
-    if not 2 <= len(cells) - 2 == len(letters) or cells[-1] not in [*letters]:
-        return []
-    return ["question", *letters, "answer"]
-
-
-def _columnar(data: bytes, file: str) -> Iterator[Record]:
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError:
-        raise BadInput(
-            f"{file}: Parquet needs a package more: pip install -r requirements-parquet.txt"
-        ) from None
-    try:
-        opened = parquet.ParquetFile(BytesIO(data))
-        groups = (opened.metadata.row_group(n) for n in range(opened.metadata.num_row_groups))
-        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
-            raise BadInput(f"{file} is larger than {MOST_BYTES // 1_000_000} MB unpacked.")
-        rows = opened.read().to_pylist()
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:
-        raise BadInput(f"{file} is no readable Parquet file.") from error
-    for number, row in enumerate(rows, start=1):
-        yield Record(file, number, _unwrapped(row), "row")
-
-
-READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
-    ".csv": _separated,
-    ".tsv": _separated,
-    ".json": _objects,
-    ".jsonl": _lines,
-    ".parquet": _columnar,
-}
-
-
-def as_utf8(data: bytes, file: str, encoding: str) -> bytes:
-    """What is UTF-8 already stays so: a folder may hold both, and hardly any other text with more
-    than ASCII reads as UTF-8."""
-    is_text = not file.lower().endswith(".parquet")
-    if encoding and is_text and _is_other(data):
-        return decoded(data, file, encoding).encode(errors="replace")
-    return data
-
-
-def _is_other(data: bytes) -> bool:
-    try:
-        return data.decode().isascii()
-    except UnicodeDecodeError:
-        return True
-
-
-def decoded(data: bytes, file: str, encoding: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadInput(
-            f"{file}, line {line}: byte {error.start + 1} of the file is not "
-            f"{encoding.removesuffix('-sig').upper()}; save it as UTF-8, or name the encoding "
-            "that it has, such as mac_roman."
-        ) from error
-    except (LookupError, UnicodeError) as error:
-        raise BadInput(f"There is no encoding {encoding!r}; one is mac_roman.") from error
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def as_list(given: Any) -> list[str]:
-    return given if isinstance(given, list) else [given] if given else []
-
-
-def _text(value: Any) -> Any:
-    """Numbers and truth values as they are written; a list or object as it is, to be refused."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value) if isinstance(value, int | float) else value
-
-
-def _texts(value: Any) -> Any:
-    return [_text(one) for one in value] if isinstance(value, list) else _text(value)
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(f"“{name}”" for name in names[:6]) + (" and others" * (len(names) > 6))

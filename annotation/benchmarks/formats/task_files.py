@@ -3,11 +3,14 @@ files of the same form that come with the project."""
 
 import re
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 
+from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import own_options, samples
 from annotation.benchmarks.formats.content import read_json
-from annotation.benchmarks.formats.tables import USUAL, Fields
+from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.known_sets import PARTS, USUAL
 from annotation.models import Kind, Normalisation, ReferencePolicy
 from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
@@ -32,6 +35,16 @@ def read_task_file(data: bytes, file: str) -> Fields:
         if not is_good(value):
             raise BadInput(f"{file}: “{name}” must be {wanted}.")
     return fields
+
+
+def is_task_file(name: str, files: Files) -> bool:
+    """Whether it describes a task: BIG-bench's tasks are files of this name, too."""
+    if PurePosixPath(name).name != TASK_FILE:
+        return False
+    with suppress(BadInput):
+        read = read_json(files.read(name), name)
+        return not (isinstance(read, dict) and isinstance(read.get("examples"), list))
+    return True
 
 
 def shipped_description(slug: str) -> Fields:
@@ -67,6 +80,11 @@ def _are_columns(value: object) -> bool:
     )
 
 
+def _are_parts(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == {"test"} and value["test"] in PARTS
+
+
+READINGS = ["alternatives", "set", "options"]
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text(200), "a text of at most 200 characters"),
     "name": (_is_text(80), "a text of at most 80 characters"),
@@ -76,6 +94,12 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
     "columns": (_are_columns, f"an object that names columns as {_either(list(USUAL))}"),
     "answer_by": (_is_one_of(list(own_options.WAYS)), _either(list(own_options.WAYS))),
+    "answers": (_is_one_of(READINGS), _either(READINGS)),
+    "label_names": (_is_label_list, "a list of two or more different labels, from number 0 on"),
+    "missing": (samples.are_texts, "a list of texts that stand where there is no answer"),
+    "unused": (samples.are_texts, "a list of columns that hold no part of what is asked"),
+    "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),
+    "parts": (_are_parts, f"an object that names for “test” one of {', '.join(PARTS)}"),
     "tolerance": (
         lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
         "a text such as 0.01, or 1% of the gold",

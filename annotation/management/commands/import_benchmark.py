@@ -10,7 +10,7 @@ from django.template.defaultfilters import pluralize
 from django.utils.text import slugify
 
 from annotation.benchmarks.formats.drawing import Draw
-from annotation.benchmarks.formats.layouts import PARTS
+from annotation.benchmarks.formats.known_sets import PARTS
 from annotation.benchmarks.importing import import_benchmark
 from annotation.benchmarks.storing import TaskReport
 from annotation.management.arguments import ImportingCommand
@@ -43,6 +43,8 @@ class Command(ImportingCommand):
         add("--from", dest="source", type=Path, metavar="FILE", help=labelled)
         test = "draw a test set of N too, where one file holds all labelled rows"
         add("--draw-test", type=int, default=0, metavar="N", help=test)
+        lax = "leave out the columns of tables that are not used, whatever they hold"
+        add("--leave-out-unused", action="store_true", help=lax)
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
@@ -59,6 +61,7 @@ class Command(ImportingCommand):
             owner=owner,
             encoding=options["encoding"],
             draw=draw if draw.shots else None,
+            lax=options["leave_out_unused"],
         )
         for task in report.tasks:
             for line in _lines(task):

@@ -358,7 +358,7 @@ class TestLayout:
     def test_rejects_a_source_without_tasks(self, names: list[str]) -> None:
         assert find_folders(names, "title") == ([], [])
         with pytest.raises(BadInput, match="There is no table of questions here"):
-            find_tables(names, "mine")
+            find_tables(names, "mine", [name for name in names if name.endswith("task.json")])
 
     def test_rejects_two_folders_of_one_task(self) -> None:
         with pytest.raises(BadInput, match="SST-2 and sst2 are both the task sst2"):

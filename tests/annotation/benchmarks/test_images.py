@@ -109,7 +109,7 @@ def test_takes_images_out_of_parquet(tmp_path: Path) -> None:
     columns = {
         "question": ["Which?"],
         "options": [["Lagos", "Nairobi"]],
-        "answer": [1],
+        "answer": [0],
         "image": [{"bytes": drawn(), "path": "a.png"}],
     }
     parquet.write_table(arrow.Table.from_pydict(columns), tmp_path / "towns.parquet")

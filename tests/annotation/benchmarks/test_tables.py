@@ -111,12 +111,13 @@ def test_reads_every_sample_of_a_log_of_inspect_that_is_packed() -> None:
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         archive.writestr("header.json", "{}")
-        for number in (1, 2):
+        for number in (1, 2, 3, 4):
             row = {"id": number, "input": f"{number}?", "target": "yes" if number > 1 else "no"}
             archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(row))
     (task,) = read(packed, "polar.eval")
     assert (task.slug, task.kind) == ("polar", "choice")
-    assert asked(task) == [(("1?",), "", (), ["no"]), (("2?",), "", (), ["yes"])]
+    assert asked(task)[:2] == [(("1?",), "", (), ["no"]), (("2?",), "", (), ["yes"])]
+    assert len(asked(task)) == 4
 
 
 def test_reads_parquet() -> None:
@@ -149,16 +150,18 @@ def test_numbers_rows_that_have_no_id() -> None:
 def test_reads_several_ways_to_write_an_answer() -> None:
     task = read_text("t.jsonl", lines([{"question": "Who?", "answer": ["Ann", "Anna"]}]))
     assert task.sets[0].examples[0].gold_texts == [["Ann"], ["Anna"]]
-    task = read_text(
-        "t.jsonl", lines([{"question": "Who?", "context": "Ann, Bo", "answer": ["Ann", "Bo"]}])
-    )
-    assert task.sets[0].examples[0].gold_texts == [["Ann", "Bo"]]
+    beside = lines([{"question": "Who?", "context": "Ann, Bo", "answer": ["Ann", "Bo"]}])
+    with pytest.raises(BadInput, match=r'a list \(Ann, Bo\).*"answers": "alternatives".*"set"'):
+        read_text("t.jsonl", beside)
+    for said, gold in (("set", [["Ann", "Bo"]]), ("alternatives", [["Ann"], ["Bo"]])):
+        task = read_text("t.jsonl", beside, said={"answers": said})
+        assert task.sets[0].examples[0].gold_texts == gold
 
 
 def test_says_what_it_found_and_what_it_left() -> None:
     task = read_text("t.csv", "question,source,answer,subject\nWho?,web,Ann,art\n")
     assert task.notes["columns"] == ["question: question", "answer: answer", "groups: subject"]
-    assert task.notes["unused_columns"] == ["source"]
+    assert task.notes["left_aside"] == ["source"]
     assert task.sets[0].examples[0].groups == {"subject": "art"}
 
 
@@ -197,7 +200,11 @@ def test_names_tasks_for_their_files_or_folders(tmp_path: Path) -> None:
         ("t.csv", "a,b\n1,2\n", "t.csv: no column is the question; there are a, b."),
         ("t.csv", "question,b\n1,2\n", "t.csv: no column is the answer"),
         ("t.csv", "question,answer\n", "t.csv: no column is the question; there is no row."),
-        ("t.csv", "question,answer\nWhich?,\n", "t.csv, line 2: there is no answer"),
+        (
+            "t.csv",
+            "question,answer\nWhich?,\n",
+            "t.csv: there are no answers in this file: “answer” is empty",
+        ),
         ("t.csv", b"question,answer\nIt\xd5s?,x\n", "t.csv, line 2: byte 19 of the file is not U"),
         ("t.json", '{"a": 1', "t.json, line 1: this is not JSON"),
         ("t.json", "[1]", "t.json, row 1: each row must be an object"),

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds import answer_kind, asked
+from annotation.kinds import answer_kind
 from annotation.kinds.replies import read_option
 from annotation.models import Batch, Benchmark, Judgement, Role, Task
 from annotation.models.errors import BadInput
@@ -104,7 +104,7 @@ def test_takes_several_right_options_as_alternatives(tmp_path: Path) -> None:
         ({"answer": []}, "“answer” names none of its options"),
         (
             {"choices": ["2", "0", "1"], "answer": "1"},
-            "“answer” is one option by its index and another by its text",
+            "“answer” is “1”, which names two options.",
         ),
     ],
 )
@@ -130,13 +130,10 @@ def test_refuses_a_row_without_options_among_others(tmp_path: Path) -> None:
         imported(tmp_path, rows)
 
 
-@pytest.mark.django_db
-def test_two_options_that_read_alike_stay_two(tmp_path: Path) -> None:
-    task = imported(tmp_path, [row(0, choices=["3", "5", "5"], answer=2)])
-    assert golds_of(task) == [[["2"]]]
-    example = task.examples.get()
-    assert CHOICE.in_full(["2"], asked(example, ())) == ["C. 5"]
-    assert CHOICE.givable(["0", "2", "3"], asked(example, ())) == {"0", "2"}
+@pytest.mark.parametrize("alike", ["5", " 5", "5\n"])
+def test_refuses_options_that_read_alike(tmp_path: Path, alike: str) -> None:
+    with pytest.raises(BadInput, match=r"line 1: two of the options read alike \(“5”\)"):
+        imported(tmp_path, [row(0, choices=["3", "5", alike], answer=0)])
 
 
 @pytest.mark.django_db

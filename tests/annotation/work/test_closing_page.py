@@ -65,19 +65,21 @@ def test_gives_the_time_and_the_amount_in_full() -> None:
     assert ending_of(assignment)["amount"] == "4.18\u00a0USD"
 
 
+LEAST = "You get 5.00 USD, the least that is paid for work that ends this way."
+
+
 def test_says_where_a_minimum_was_higher() -> None:
     assignment = ended(Outcome.WITHDRAWN)
     OutcomeRule.objects.update(minimum=5)
     assignment.amount = Decimal(5)
-    sentences = "that is 4.18 USD. You get 5.00 USD, the least that is paid for work that ends this way."
-    assert pay(assignment).endswith(sentences)
+    assert pay(assignment).endswith(f"that is 4.18 USD. {LEAST}")
 
 
 def test_says_what_the_platform_itself_pays_where_that_is_more() -> None:
     assignment = ended(Outcome.COMPLETED)
     OutcomeRule.objects.filter(outcome="completed").update(platform_pays=5)
     assert ending_of(assignment)["amount"] == "5.00\u00a0USD"
-    assert pay(assignment).endswith("You get 5.00 USD, the least that is paid for work that ends this way.")
+    assert pay(assignment).endswith(LEAST)
 
 
 def test_says_where_the_time_is_not_paid() -> None:

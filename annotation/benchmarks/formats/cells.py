@@ -1,0 +1,122 @@
+"""What stands in a cell: options and which of them are right, lists, conversations, texts."""
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from math import isnan
+from typing import Any
+
+from annotation.benchmarks.formats.content import Record
+from annotation.benchmarks.formats.files import Fields
+from annotation.kinds.replies import as_python
+
+LONGEST_LIST = 1_000_000
+
+
+def own_options(record: Record, options: Any, answer: Any) -> tuple[list[Any], list[int] | None]:
+    """The options of a row, and the places of the right ones where the row itself says them."""
+    if isinstance(options, str):
+        options = python_list(record, options)
+    if isinstance(options, list) and all(isinstance(o, dict) and "text" in o for o in options):
+        options = {name: [one.get(name) for one in options] for name in ("text", "label")}
+    marks = None
+    if isinstance(options, dict) and isinstance(options.get("text"), list):
+        texts, labels, marks = options["text"], options.get("label"), options.get("marks")
+    elif isinstance(options, dict):
+        texts = list(options)
+        labels = texts if all(isinstance(one, str) for one in options.values()) else None
+        marks = list(options.values()) if labels is None else None
+        texts = list(options.values()) if labels else texts
+    else:
+        texts, labels = list(options), None
+        if isinstance(answer, list) and len(answer) == len(texts) and {*answer} == {0, 1}:
+            marks = answer
+    if any(text is None or (isinstance(text, float) and isnan(text)) for text in texts):
+        record.refuse(
+            "an option is missing (NaN). To leave the row out, name its id in the task's file: "
+            f'"leave_out": ["{record.fields.get("id", record.line)}"].'
+        )
+    if marks is not None:
+        best = max((mark for mark in marks if isinstance(mark, int | float)), default=0)
+        return texts, [place for place, mark in enumerate(marks) if mark == best > 0]
+    places = [str(label) for label in labels or ()]
+    return texts, [places.index(str(answer))] if str(answer) in places else None
+
+
+def mixed(texts: Sequence[Any], row: Fields) -> tuple[list[Any], list[int]]:
+    """In an order that follows from the texts alone, and where the first one is now."""
+    order = sorted(
+        range(len(texts)), key=lambda n: sha256(f"{sorted(map(str, texts))} {texts[n]}".encode())
+        .hexdigest()
+    )  # fmt: skip
+    return [texts[place] for place in order], [order.index(0)]
+
+
+def labels_in(record: Record, answer: Any) -> list[Any]:
+    """A list, or the labels in a cell, which | or ; or , divides."""
+    if isinstance(answer, list):
+        return answer
+    text = str(text_of(answer)).strip()
+    if text.startswith("["):
+        return python_list(record, text, "the answer")
+    sign = next((sign for sign in "|;," if sign in text), None)
+    return [part.strip() for part in text.split(sign)] if text else []
+
+
+# As numpy writes a list of texts: without commas, which Python would read as one text.
+_ARRAY = re.compile(r"\[\s*((?:'[^']*'|\"[^\"]*\")(?:\s+(?:'[^']*'|\"[^\"]*\"))+)\s*\]")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+
+
+def python_list(record: Record, text: str, what: str = "the options") -> list[Any]:
+    """A list as Python writes it, which JSON's is too if it holds texts and numbers alone."""
+    if array := _ARRAY.fullmatch(text.strip()[:LONGEST_LIST]):
+        return [one or other for one, other in _QUOTED.findall(array[1])]
+    read = as_python(text.strip()) if len(text) <= LONGEST_LIST else None
+    if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
+        record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
+    return read
+
+
+def boxed(record: Record, text: str) -> str:
+    r"""What stands in the last \boxed{…}."""
+    start = text.rfind("\\boxed{") + len("\\boxed{")
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[start:place]
+    record.refuse("the solution has no answer in \\boxed{…}.")
+
+
+def turns(given: Any) -> Any:
+    """A conversation as its turns, each with who says it; one turn of a user as it is."""
+    if not isinstance(given, list) or not all(isinstance(o, dict) and "role" in o for o in given):
+        return given
+    turns = [(str(one["role"]), _message(one.get("content"))) for one in given]
+    if len(turns) == 1:
+        return turns[0][1]
+    return [f"{role.capitalize()}: {text}" for role, text in turns]
+
+
+def _message(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(one.get("text", "")) for one in content if isinstance(one, dict))
+    return str(text_of(content))
+
+
+def text_of(value: Any) -> Any:
+    """Numbers and truth values as they are written; a list or object as it is, to be refused."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value) if isinstance(value, int | float) else value
+
+
+def texts_of(value: Any) -> Any:
+    return [text_of(one) for one in value] if isinstance(value, list) else text_of(value)
+
+
+def joined(value: Any) -> Any:
+    return "\n".join(map(str, texts_of(value))) if isinstance(value, list) else text_of(value)

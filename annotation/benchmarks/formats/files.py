@@ -1,0 +1,317 @@
+"""Files of tables as rows: CSV, TSV, JSON, JSON lines or Parquet, packed or not, and the logs of
+lm-eval, HELM and Inspect."""
+
+import csv
+import gzip
+import json
+import re
+import string
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from io import BytesIO, StringIO
+from itertools import islice
+from typing import Any
+
+from annotation.benchmarks.archives import MOST_BYTES, PACKED
+from annotation.benchmarks.formats.content import (
+    CANARY,
+    Record,
+    check_storable,
+    read_json,
+    read_records,
+)
+from annotation.benchmarks.formats.known_sets import HIDDEN, PARTS, USUAL, key, known_set
+from annotation.models.errors import BadInput
+
+Fields = dict[str, Any]
+FIRST = 3
+LONGEST_CELL = 1_000_000
+# What holds the rows of a file that is one object.
+LISTS = (
+    *("samples", "instances", "request_states", "data", "examples", "questions", "rows"),
+    *("results", "items"),
+)
+# Marks of UTF-16.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+ENCODINGS = "cp1252 (Windows) or mac_roman"
+
+
+def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
+    """Of a table that is looked at before it is imported."""
+    records = list(islice(read_table(data, file, encoding), FIRST))
+    for record in records:
+        check_storable(record.fields, record.where)
+    return [record.fields for record in records]
+
+
+def read_table(
+    data: bytes, file: str, encoding: str = "", left_out: Counter[str] | None = None
+) -> Iterator[Record]:
+    """Its rows; of a log the questions that it asked, each once, where `left_out` counts what else
+    it holds, by the reason. Raises BadInput."""
+    data, name = _unpacked(data, file)
+    ending = "." + name.lower().rpartition(".")[2]
+    rows = READERS[ending](as_utf8(data, name, encoding), file)
+    return _questions(rows, Counter() if left_out is None else left_out)
+
+
+def _unpacked(data: bytes, file: str) -> tuple[bytes, str]:
+    if not file.lower().endswith(PACKED):
+        return data, file
+    try:
+        with gzip.open(BytesIO(data)) as packed:
+            unpacked = packed.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{file} cannot be unpacked: it is damaged.") from error
+    if len(unpacked) > MOST_BYTES:
+        raise BadInput(f"{file} is larger than {MOST_BYTES // 1_000_000} MB unpacked.")
+    return unpacked, file[: -len(PACKED)]
+
+
+def _questions(rows: Iterator[Record], left_out: Counter[str]) -> Iterator[Record]:
+    seen = set[str]()
+    for record in rows:
+        fields, reason, asked = _unwrapped(record.fields)
+        # A log has a question once for every filter, epoch or option.
+        if not reason and asked is not None and str(asked) in seen:
+            reason = "the same question once more"
+        if reason:
+            left_out[reason] += 1
+            continue
+        seen.add(str(asked))
+        yield Record(record.file, record.line, fields, record.unit)
+
+
+def _unwrapped(row: Fields) -> tuple[Fields, str, object]:
+    """A row of a log as the question that it was asked about, why it is none, and which it is."""
+    if isinstance(row.get("doc"), dict):
+        return {"id": row.get("doc_id"), **row["doc"]}, "", row.get("doc_id")
+    instance = row["instance"] if isinstance(row.get("instance"), dict) else row
+    if isinstance(instance.get("references"), list) and instance.keys() >= {"input", "id"}:
+        if reason := _not_asked(instance):
+            return {}, reason, None
+        return _of_helm(instance), "", instance.get("id") if instance is not row else None
+    if "scores" in row and "target" in row and "input" in row:
+        kept = {name: row[name] for name in ("id", "input", "choices", "target") if row.get(name)}
+        return kept, "", row.get("id")
+    return row, "", None
+
+
+def _not_asked(instance: Fields) -> str:
+    if instance.get("split") == "train":
+        return "an example for prompts"
+    return "a perturbed copy" if instance.get("perturbation") else ""
+
+
+def _of_helm(instance: Fields) -> Fields:
+    given = instance.get("input")
+    question = given.get("text") if isinstance(given, dict) else given
+    references = [one for one in instance["references"] if isinstance(one, dict)]
+    texts = [(one.get("output") or {}).get("text") for one in references]
+    marks = [int("correct" in (one.get("tags") or ())) for one in references]
+    own: Fields = {"id": instance["id"], "question": question}
+    if all(marks):
+        return {**own, "answer": texts}
+    return {**own, "choices": {"text": texts, "marks": marks}, "answer": marks}
+
+
+def _lines(data: bytes, file: str) -> Iterator[Record]:
+    return read_records(data, file)
+
+
+def _objects(data: bytes, file: str) -> Iterator[Record]:
+    if _is_lines(data):
+        yield from read_records(data, file)
+        return
+    read = read_json(data, file)
+    head = {}
+    if isinstance(read, dict):
+        head = {name: text for name, text in read.items() if CANARY.fullmatch(name)}
+        read = _rows_of(read)
+    if not isinstance(read, list) or not read:
+        raise BadInput(f"{file}: a JSON file of questions is a list of objects.")
+    for number, row in enumerate(read, start=1):
+        if not isinstance(row, dict):
+            raise BadInput(f"{file}, row {number}: each row must be an object.")
+        yield Record(file, number, {**head, **row}, "row")
+
+
+def _is_lines(data: bytes) -> bool:
+    """Whether every line is an object of its own, whatever the file's name says."""
+    lines = [line for line in data.split(b"\n", 2)[:2] if line.strip()]
+    with suppress(ValueError, RecursionError):
+        return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
+    return False
+
+
+def _rows_of(read: Fields) -> list[Any]:
+    """Of one object: a list that it holds, a list for each part of the set, an object for each id,
+    or itself."""
+    if lists := [read[name] for name in LISTS if _is_list_of_rows(read.get(name))]:
+        told = {name: value for name, value in read.items() if isinstance(value, str) and value}
+        return [{**told, **row} for row in lists[0]] if known_set(read, "").name == "" else [read]
+    if len(read) > 0 and all(key(name) in PARTS and isinstance(read[name], list) for name in read):
+        parts = ((name, row) for name, rows in read.items() for row in rows)
+        return [{"split": name, **row} if isinstance(row, dict) else row for name, row in parts]
+    if all(isinstance(row, dict) for row in read.values()):
+        return [{"id": name, **row} for name, row in read.items()]
+    return [read]
+
+
+def _is_list_of_rows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _separated(data: bytes, file: str) -> Iterator[Record]:
+    text = decoded(data, file, "utf-8-sig")
+    head, _, rest = text.partition("\n")
+    aside, sign = {}, ""
+    # As our own tables have it, above the names.
+    if head.startswith("#") and "canary" in head.lower():
+        aside = {"canary": head.strip("# \r")}
+        text, head = f"\n{rest}", rest.partition("\n")[0]
+    # As Excel is told.
+    elif told := re.fullmatch(r"sep=(.)\r?", head):
+        sign, text, head = told[1], f"\n{rest}", rest.partition("\n")[0]
+    is_tsv = file.lower().removesuffix(PACKED).endswith(".tsv")
+    sign = sign or ("\t" if is_tsv else max(",;\t", key=head.count))
+    csv.field_size_limit(LONGEST_CELL)
+    rows = _cells(text, file, sign, is_tsv=is_tsv)
+    if not rows:
+        raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
+    names = _headless([cells for _, cells in rows])
+    if not names:
+        names = [cell.strip() for cell in rows.pop(0)[1]]
+        if len(set(names)) < len(names):
+            raise BadInput(f"{file}, line 1: two columns have one name.")
+    for where, cells in rows:
+        if [cell.strip() for cell in cells] == names:
+            raise BadInput(f"{file}, line {where}: the line of names stands here once more.")
+        if len(cells) != len(names):
+            raise BadInput(
+                f"{file}, line {where}: this row has {len(cells)} cells, the first has "
+                f"{len(names)}."
+            )
+        yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
+
+
+def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, list[str]]]:
+    """With the line on which each row begins."""
+    rows, start = [], 1
+    reader = csv.reader(StringIO(text, newline=""), delimiter=sign, strict=True)
+    try:
+        for cells in reader:
+            if any(cells):
+                rows.append((start, cells))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        if not is_tsv:
+            raise BadInput(f"{file}, line {start}: this is not CSV ({error}).") from error
+        rows = []
+    # In most such files a quote is a character, which must not join lines.
+    lines = enumerate(text.split("\n") if is_tsv else (), start=1)
+    plain = [(number, line.rstrip("\r").split(sign)) for number, line in lines if line.strip()]
+    return plain if len({len(cells) for _, cells in plain}) == 1 else rows
+
+
+def _headless(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns that a file lacks: MMLU's question, options and letter, or MGSM's
+    question and number."""
+    cells = rows[0]
+    if {key(cell) for cell in cells} & {name for usual in USUAL.values() for name in usual}:
+        return []
+    letters = string.ascii_uppercase[: len(cells) - 2]
+    if 2 <= len(cells) - 2 == len(letters) and cells[-1] in [*letters]:
+        return ["question", *letters, "answer"]
+    if len(cells) == 2 and all(re.fullmatch(r"-?[\d.,]+", row[-1].strip()) for row in rows):
+        return ["question", "answer_number"]
+    return []
+
+
+def _columnar(data: bytes, file: str) -> Iterator[Record]:
+    try:
+        parquet = import_module("pyarrow.parquet")
+    except ImportError:
+        raise BadInput(
+            f"{file}: Parquet needs a package more: pip install -r requirements-parquet.txt"
+        ) from None
+    try:
+        opened = parquet.ParquetFile(BytesIO(data))
+        groups = (opened.metadata.row_group(n) for n in range(opened.metadata.num_row_groups))
+        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
+            raise BadInput(f"{file} is larger than {MOST_BYTES // 1_000_000} MB unpacked.")
+        rows = opened.read().to_pylist()
+        names = _class_names(opened.schema_arrow.metadata or {})
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:
+        raise BadInput(f"{file} is no readable Parquet file.") from error
+    for number, row in enumerate(rows, start=1):
+        named = {name: _with_names(row[name], names[name]) for name in names if name in row}
+        yield Record(file, number, {**row, **named}, "row")
+
+
+def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
+    """Of columns whose numbers stand for names, as the file's own metadata say."""
+    with suppress(ValueError, KeyError, AttributeError, TypeError):
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+        inner = {name: one.get("feature") or one for name, one in features.items()}
+        return {name: one["names"] for name, one in inner.items() if "names" in one}
+    return {}
+
+
+def _with_names(value: Any, names: Sequence[str]) -> Any:
+    if isinstance(value, list):
+        return [_with_names(one, names) for one in value]
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
+    ".csv": _separated,
+    ".tsv": _separated,
+    ".json": _objects,
+    ".jsonl": _lines,
+    ".parquet": _columnar,
+}
+
+
+def as_utf8(data: bytes, file: str, encoding: str) -> bytes:
+    """What is UTF-8 already stays so: a folder may hold both, and hardly any other text with more
+    than ASCII reads as UTF-8."""
+    if file.lower().endswith(".parquet"):
+        return data
+    if not encoding and data.startswith(UTF_16):
+        encoding = "utf-16"
+    if encoding and _is_other(data):
+        return decoded(data, file, encoding).encode(errors="replace")
+    return data
+
+
+def _is_other(data: bytes) -> bool:
+    try:
+        return data.decode().isascii()
+    except UnicodeDecodeError:
+        return True
+
+
+def decoded(data: bytes, file: str, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput(
+            f"{file}, line {line}: byte {error.start + 1} of the file is not "
+            f"{encoding.removesuffix('-sig').upper()}; save it as UTF-8, or name the encoding "
+            f"that it has, such as {ENCODINGS}."
+        ) from error
+    except (LookupError, UnicodeError) as error:
+        raise BadInput(f"There is no encoding {encoding!r}; one is cp1252.") from error
+
+
+def is_hidden(value: object, missing: Sequence[str] = ()) -> bool:
+    """Whether gold says that there is none."""
+    return value is None or (
+        not isinstance(value, list | dict)
+        and str(value).strip().lower() in (*HIDDEN, *(one.lower() for one in missing))
+    )

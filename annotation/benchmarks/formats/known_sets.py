@@ -1,0 +1,153 @@
+"""How tables look: what their columns are called, and which published benchmark one is. All of it
+is data, in known_sets.toml."""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from annotation.models.errors import BadInput
+
+_DATA: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+# By the field, its usual names.
+USUAL: Mapping[str, list[str]] = _DATA["usual"]
+# What may stand in several columns.
+SEVERAL = ("context", "options", "groups", "images")
+# Without these the same would be asked.
+ASIDE_FIELDS = ("id", "groups", "images", "image_text", "proposed")
+PARTS: list[str] = _DATA["parts"]["names"]
+TRAINING_PARTS: list[str] = _DATA["parts"]["training"]
+KINDS_OF_PART: list[str] = _DATA["parts"]["kinds"]
+HIDDEN: list[str] = _DATA["hidden"]["values"]
+_ASIDE = re.compile(re.sub(r"\s", "", _DATA["aside"]["names"]))
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    name: str = ""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    named: str = ""
+    rows: str = ""
+    together: tuple[str, ...] = ()
+    asks: str = ""
+    # Whether other columns make it another set.
+    exact: bool = False
+    aside: tuple[str, ...] = ()
+    pieces: str = ""
+    marked: str = ""
+    # As in a task's file.
+    kind: str = ""
+    answer_by: str = ""
+    label_names: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """Columns of a table; what holds its questions, where they are lists of its entries."""
+        asked = (as_list(given) for name, given in self.columns.items() if name not in ASIDE_FIELDS)
+        return frozenset([path for given in asked for path in given] + list(self.also))
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        if self.exact and any(not _is_beside(name) for name in row.keys() - self.needs):
+            return False
+        return all(
+            path in row if "." not in path else value_at(row, path) is not None
+            for path in self.needs
+        )
+
+
+NO_SET = KnownSet()
+SETS = [
+    KnownSet(
+        **{"also" if name == "with" else name: value for name, value in entry.items()},
+    )
+    for entry in _DATA["set"]
+]
+
+
+def known_set(row: Mapping[str, Any], called: str) -> KnownSet:
+    """Which one a row is of, by its columns and, where several look the same, by what its file and
+    task are called. An empty one if it is none that is known."""
+    fitting = [
+        one
+        for one in SETS
+        if (not one.named or re.search(one.named, called, re.IGNORECASE))
+        and any(map(one.fits, entries(row, one)[:1]))
+    ]
+    return max(fitting, key=lambda one: (len(one.needs), bool(one.named)), default=NO_SET)
+
+
+def entries(row: Mapping[str, Any], of: KnownSet) -> list[dict[str, Any]]:
+    """The questions of a row: itself, unless the set has them as lists in it."""
+    if of.rows:
+        return list(_nested(dict(row), of.rows.split(".")))
+    if not of.together:
+        return [dict(row)]
+    lists = [row.get(name) for name in of.together]
+    if not all(isinstance(one, list) for one in lists):
+        return [dict(row)]
+    if len({len(one or ()) for one in lists}) > 1:
+        raise BadInput(f"{', '.join(of.together)} of one entry must be lists of one length.")
+    places = zip(*(one or () for one in lists), strict=True)
+    own = {"id": row["id"]} if "id" in row else {}
+    return [
+        {**row, **{name: f"{text}-{n}" for name, text in own.items()}}
+        | dict(zip(of.together, values, strict=True))
+        for n, values in enumerate(places, start=1)
+    ]
+
+
+def _nested(row: dict[str, Any], path: list[str]) -> Iterator[dict[str, Any]]:
+    if not path:
+        yield row
+        return
+    within = row.pop(path[0], None)
+    for one in within if isinstance(within, list) else ():
+        if isinstance(one, dict):
+            yield from _nested({**row, **one}, path[1:])
+
+
+def value_at(row: Mapping[str, Any], path: str) -> Any:
+    """What stands in a column, or inside of it; of each, where a list stands on the way."""
+    if path in row or "." not in path:
+        return row.get(path)
+    value: Any = row
+    for name in path.split("."):
+        if isinstance(value, list):
+            value = [one.get(name) for one in value if isinstance(one, dict)]
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def usual_columns(names: Collection[str]) -> dict[str, Any]:
+    """From a field to its column, by its usual names."""
+    by_key = {key(name): name for name in reversed(list(names))}
+    found = {f: [by_key[one] for one in usual if one in by_key] for f, usual in USUAL.items()}
+    columns = {f: there if f == "groups" else there[0] for f, there in found.items() if there}
+    counted = [by_key[one] for one in sorted(by_key) if re.fullmatch(r"image\d", one)]
+    return columns if "images" in columns or not counted else {**columns, "images": counted}
+
+
+def is_aside(name: str, of: KnownSet = NO_SET) -> bool:
+    """Whether a column of this name holds no part of what is asked, in any table or this one."""
+    known = any(re.fullmatch(one, name) for one in of.aside)
+    return known or not name.strip() or _ASIDE.fullmatch(key(name)) is not None
+
+
+def _is_beside(name: str) -> bool:
+    return is_aside(name) or any(key(name) in USUAL[field] for field in ASIDE_FIELDS)
+
+
+def key(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def as_list(given: Any) -> list[str]:
+    return given if isinstance(given, list) else [given] if given else []
