@@ -23,6 +23,7 @@ from annotation.benchmarks.material import (
     ceiling_score,
     floor_scores,
     floors_of,
+    offers_gold,
     shortened,
 )
 from annotation.kinds import answer_kind
@@ -271,14 +272,7 @@ def gold_not_in_context(material: Material) -> Finding | None:
 
 
 def gold_not_offered(material: Material) -> Finding | None:
-    kind = answer_kind(material.task.kind)
-    if not kind.takes_options:
-        return None
-    rows = [
-        row
-        for row in material.distinct
-        if not (row.gold <= material.givable(row) if kind.takes_sets else material.givable(row))
-    ]
+    rows = [row for row in material.distinct if not offers_gold(material.task, row)]
     return warning(
         "gold_not_offered",
         f"Examples that do not offer their gold answer: {{count}} of {len(material.distinct)}.",
@@ -287,19 +281,19 @@ def gold_not_offered(material: Material) -> Finding | None:
 
 
 def labels_not_in_question(material: Material) -> Finding | None:
+    """A note, where questions name the labels at all."""
     if not answer_kind(material.task.kind).takes_labels:
         return None
-    labels = {label for row in material.distinct for label in row.item_set.choices}
-    unnamed = [
-        label
-        for label in sorted(labels)
-        if any(label not in row.example.question for row in material.distinct)
-    ]
-    return warning(
+    labels = sorted({label for row in material.distinct for label in row.item_set.choices})
+    questions = {row.example.question for row in material.distinct}
+    if not any(label in question for label in labels for question in questions):
+        return None
+    told = warning(
         "labels_not_in_question",
         "Labels that are missing from some questions: {count}. They are offered all the same.",
-        unnamed,
+        [label for label in labels if any(label not in question for question in questions)],
     )
+    return told and replace(told, severity=NOTE)
 
 
 def training_in_test(material: Material) -> Finding | None:

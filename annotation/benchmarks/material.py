@@ -6,6 +6,8 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
 from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
 from annotation.models import Example, Gold, Item, ItemSet, Role, Task
@@ -54,7 +56,7 @@ class TestMaterial:
     def __init__(self, task: Task, gold_version: int, only: Collection[int] | None = None) -> None:
         """only: of the examples with these primary keys; None for all."""
         self.task = task
-        rows = _rows(task, gold_version, [Role.TEST])
+        rows = _rows(_whole_sets(task, [Role.TEST]), gold_version)
         self.test = [row for row in rows if only is None or row.example.pk in only]
 
     @cached_property
@@ -75,7 +77,7 @@ class Material(TestMaterial):
 
     def __init__(self, task: Task, only: Collection[int] | None = None) -> None:
         self.task = task
-        rows = _rows(task, task.latest_gold_version().number, Role.values)
+        rows = _rows(_whole_sets(task, Role.values), task.latest_gold_version().number)
         rows = [row for row in rows if only is None or row.example.pk in only]
         self.test = [row for row in rows if row.item_set.role == Role.TEST]
         self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
@@ -91,9 +93,13 @@ class Material(TestMaterial):
         return chains_of(self.contents)
 
 
-def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
-    # Fetched once, and not again with each of their items. A part's items are the whole set's.
-    whole = task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
+def _whole_sets(task: Task, roles: Collection[str]) -> QuerySet[ItemSet]:
+    # A part's items are the whole set's.
+    return task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
+
+
+def _rows(whole: QuerySet[ItemSet], gold_version: int) -> list[Row]:
+    # Fetched once, and not again with each of their items.
     sets = {item_set.pk: item_set for item_set in whole}
     items = Item.objects.filter(item_set__in=whole)
     in_force = Gold.objects.filter(
@@ -140,6 +146,20 @@ def unanswerable(task: Task, sets: Collection[int]) -> tuple[list[str], float]:
     }
     lost = sorted(names[pk] for pk, score in best.items() if score < 1)
     return lost, 100 * fmean(best.values()) if best else 100.0
+
+
+def not_offered(item_set: ItemSet) -> list[str]:
+    """The items of a set whose gold nobody who sees the set could choose."""
+    number = item_set.task.latest_gold_version().number
+    rows = _rows(ItemSet.objects.filter(pk=item_set.pk), number)
+    return [row.says() for row in rows if not offers_gold(item_set.task, row)]
+
+
+def offers_gold(task: Task, row: Row) -> bool:
+    """Whether people can give what is right, where they choose."""
+    kind = answer_kind(task.kind)
+    givable = kind.givable(row.gold, row.asked)
+    return not kind.takes_options or (row.gold <= givable if kind.takes_sets else bool(givable))
 
 
 def floors_of(material: TestMaterial) -> tuple[Floor, ...]:

@@ -12,7 +12,7 @@ from random import Random
 from annotation.jobs.queue import BESIDE_PEOPLE, Pace, write
 from annotation.kinds import Form, answer_kind, golds_of
 from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
-from annotation.models.errors import Refusal
+from annotation.models.errors import BadInput, Refusal
 from annotation.models.frozen import FrozenExample, TaskContent, batch_content
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Visit, join, person
@@ -145,7 +145,15 @@ class _Simulation:
         leaves_at = self.crowd.leaves_at(self.seed, number, content.steps)
         golds = golds_of(content)
         while not assignment.is_finished:
-            write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
+            try:
+                write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
+            except (BadInput, LookupError, ValueError) as error:
+                assignment.refresh_from_db()
+                raise Refusal(
+                    f"{assignment.batch.task}, batch {assignment.batch}, step "
+                    f"{assignment.step + 1} of {content.steps}: the simulated annotator could not "
+                    f"go on ({error})."
+                ) from error
 
     def _enter(self, batch: Batch) -> Assignment:
         number = 1 + Assignment.objects.simulated().filter(study=self.study).count()

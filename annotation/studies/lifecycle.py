@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.benchmarks.material import unanswerable
+from annotation.benchmarks.material import not_offered, unanswerable
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState, Task
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
@@ -76,6 +76,7 @@ def missing_to_rehearse(study: Study) -> list[str]:
     missing.extend(dict.fromkeys(problems_of_checks(batches)))
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
+    missing.extend(_problems_of_choices(batches))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
@@ -102,6 +103,16 @@ def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str
             yield (
                 f"Nobody can get {many} of {task} wholly right ({named}), and no score can be "
                 f"above {best:.1f} %. Correct their gold, or write in the settings why they stay."
+            )
+
+
+def _problems_of_choices(batches: Collection[Batch]) -> Iterator[str]:
+    """Of what people practise and are checked with; of a test set its items tell."""
+    for item_set in {one for b in batches for one in (b.training_set, b.check_set) if one}:
+        if lost := not_offered(item_set):
+            yield (
+                f"The set {item_set.name} of {item_set.task} does not offer the right answer of "
+                f"{counted(len(lost), 'item', 'items')} ({lost[0]}): import the task again."
             )
 
 

@@ -132,10 +132,13 @@ def test_looks_for_a_span_in_every_segment(tmp_path: Path) -> None:
     assert findings["reach"].figures["reached"] == 1
 
 
-def test_finds_labels_that_the_question_does_not_name(tmp_path: Path) -> None:
-    rows = [choice_row(1, "entailment", question="entail or not?"), choice_row(2, "good")]
-    findings = audited(tmp_path, rows)
+def test_notes_labels_that_some_questions_alone_name(tmp_path: Path) -> None:
+    rows = [choice_row(1, "entailment", question="entailment or not?"), choice_row(2, "good")]
+    findings = audited(tmp_path / "some", rows)
     assert findings["labels_not_in_question"].examples == ("entailment", "good")
+    assert findings["labels_not_in_question"].severity == "note"
+    rows = [choice_row(n, label, question="Which?") for n, label in enumerate(("bad", "good"))]
+    assert "labels_not_in_question" not in audited(tmp_path / "none", rows)
 
 
 def test_finds_gold_that_is_not_offered(tmp_path: Path) -> None:

@@ -44,6 +44,20 @@ def test_starts_a_study_by_post(admin_client: Client, study: Study, task: Task) 
     assert study.changes.get().user is not None
 
 
+def test_does_not_start_where_practice_does_not_offer_what_is_right(
+    study: Study, task: Task
+) -> None:
+    training = make.batch(study, task).training_set
+    assert training is not None
+    assert not any("does not offer" in sentence for sentence in what_is_missing(study))
+    for choices, count in ([[], "3 items"], [["good"], "2 items"]):
+        training.choices = choices
+        training.save()
+        (sentence,) = (one for one in what_is_missing(study) if "does not offer" in one)
+        assert f"The set {training.name} of {task} does not offer the right answer of" in sentence
+        assert count in sentence
+
+
 def test_shows_what_is_frozen_what_it_costs_and_what_is_read(
     admin_client: Client, study: Study, task: Task
 ) -> None:
