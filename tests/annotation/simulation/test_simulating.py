@@ -7,8 +7,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from annotation.jobs.queue import Pace
-from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
+from annotation.models import Assignment, ItemSet, Judgement, Kind, Outcome, Place, Study
 from annotation.models.errors import Refusal
+from annotation.models.frozen import batch_content
 from annotation.simulation import simulating
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.lifecycle import pause_study, start_study
@@ -46,6 +47,17 @@ def test_adds_nothing_when_run_again() -> None:
     batch = make.running_batch(wanted=2)
     simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
     assert simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON) == []
+
+
+def test_names_the_place_where_nobody_can_go_on() -> None:
+    """As by a set that was made without what is chosen from."""
+    batch = make.running_batch(wanted=1)
+    assert batch.training_set is not None
+    with make.unlocked():
+        ItemSet.objects.filter(pk=batch.training_set.pk).update(choices=[])
+    batch_content.cache_clear()
+    with pytest.raises(Refusal, match=rf"^{batch.task}, batch {batch}, step 1 of 7: the simulated"):
+        simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
 
 
 @pytest.mark.both_databases
