@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
 from django.db.models import PROTECT
 
-from annotation.benchmarks.formats.own_options import WAYS, Way
 from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind, asked, gold_in_force
+from annotation.kinds.naming import USUAL, WAYS, Way
 from annotation.models import (
     Benchmark,
     ChangeAction,
@@ -209,7 +209,8 @@ def proposals_of(task: Task) -> Proposals:
     examples = list(task.examples.exclude(proposed="").select_related("task").order_by("pk"))
     version = task.latest_gold_version().number
     golds = gold_in_force([example.pk for example in examples], task.pk, version)
-    readings = [[_read(example, way) for example in examples] for way in WAYS.values()]
+    ways = [WAYS[name] for name in USUAL]
+    readings = [[_read(example, way) for example in examples] for way in ways]
     best = max(readings, key=lambda reading: sum(map(bool, reading)), default=[])
     takeable = {}
     for example, alternatives in zip(examples, best, strict=True):

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from django.utils.translation import gettext_lazy as _
 
 from annotation import kinds
+from annotation.kinds.naming import letter_of, readings
 from annotation.kinds.replies import read_label, read_option
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -112,16 +113,24 @@ def every_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -
 FEWEST, MOST = 2, len(ascii_uppercase)
 
 
-def letter_of(number: int | str) -> str:
-    return ascii_uppercase[int(number)]
-
-
 def _numbers(options: kinds.Texts) -> tuple[str, ...]:
     return tuple(map(str, range(len(options))))
 
 
 def are_numbers(labels: kinds.Texts) -> bool:
     return bool(labels) and tuple(labels) == _numbers(labels)
+
+
+def _option_meant(text: str, options: kinds.Texts) -> str:
+    named = readings(text, options)
+    if len({*named.values()}) > 1:
+        first, second = list(named)[:2]
+        raise BadInput(
+            f"“{text}” is one option by its {first} and another by its {second}: write the letter "
+            f"and the text, as “{letter_of(0)}. {options[0][:40]}”"
+        )
+    number = next(iter(named.values()), read_option(text, options, lettered=True))
+    return text if number is None else str(number)
 
 
 class Choice(OneOption):
@@ -164,13 +173,10 @@ class Choice(OneOption):
         return letter_of(answer[0]) if lettered else self.as_text(answer)
 
     def meant(self, texts: kinds.Texts, asked: kinds.Asked) -> list[str]:
+        """Raises BadInput where a text is one option by its place and another by its text."""
         if not asked.options:
             return list(texts)
-        numbers = [read_option(text, asked.options, lettered=True) for text in texts]
-        return [
-            text if text in self.options(asked) or number is None else str(number)
-            for text, number in zip(texts, numbers, strict=True)
-        ]
+        return [_option_meant(text, asked.options) for text in texts]
 
     def shown(self, example: FrozenExample) -> kinds.Context:
         return {"segments": kinds.marked(example.context), "options": self._in_order(example)}

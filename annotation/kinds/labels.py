@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import kinds
-from annotation.kinds.choice import Choice, are_numbers, letter_of
+from annotation.kinds.choice import Choice, are_numbers
+from annotation.kinds.naming import letter_of
 from annotation.kinds.replies import read_labels
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent

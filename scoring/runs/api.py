@@ -40,6 +40,7 @@ from scoring.models import Leaderboard, Run
 from scoring.runs import scores, storing
 from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
+from scoring.runs.naming import by_way
 from scoring.runs.serializers import (
     NewRunSerializer,
     PieceAnswerSerializer,
@@ -198,7 +199,7 @@ class RunViewSet(
         run = self._own_run()
         given = PieceSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        answers = _answers(run, given.validated_data["predictions"])
+        answers = _answers(run, **given.validated_data)
         try:
             stored, _different = storing.add_predictions(run, answers, all_or_none=True)
         except storing.DifferentAnswer as error:
@@ -281,7 +282,9 @@ def _benchmark(name: str, user: User) -> Benchmark:
     raise BadInput(f"name the benchmark in the field “benchmark”{there}.")
 
 
-def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
+def _answers(
+    run: Run, predictions: Sequence[Mapping[str, Any]], answer_by: str = ""
+) -> dict[int, tuple[str, ...]]:
     """The answers of a piece by example; the piece is refused if an id is unknown."""
     try:
         wanted = [example_of_run(prediction["id"], run) for prediction in predictions]
@@ -299,11 +302,12 @@ def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tu
     for source_id, prediction in zip(wanted, predictions, strict=True):
         try:
             answer = storing.check_answer(prediction["prediction"])
+            if source_id in own:  # by number, letter or text, as in a file
+                shown = AskedExample((), (), (), own[source_id])
+                named = by_way(answer, own[source_id], answer_by)
+                answer = named if answer_by else tuple(kind.meant(answer, shown))
         except BadInput as error:
             raise Bad(f"Id {prediction['id']}: {error}.") from error
-        if source_id in own:  # by number, letter or text, as in a file
-            shown = AskedExample((), (), (), own[source_id])
-            answer = tuple(kind.meant(answer, shown))
         if set(answers.setdefault(examples[source_id], answer)) != set(answer):
             _refuse_different(run, [examples[source_id]])
     return answers

@@ -15,22 +15,25 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Q
 
+from annotation.access.rights import may_see_gold
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
 from scoring.models.run import EMPTY, OUTSIDE
-from scoring.runs import storing
+from scoring.runs import naming, storing
 from scoring.runs.formats import records
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
-from scoring.runs.scores import keep_scores
+from scoring.runs.scores import different_verdicts, keep_scores
 
 MOST_PENDING = 2_000
 MOST_TRIES = 5
 ANOTHER_ANSWER = "another prediction for an example that has one; the first was kept"
 SAME_ANSWER = "the same prediction again"
+# Beyond this share of a log's own verdicts, something is read wrong.
+MOST_DIFFERENT, MOST_SHOWN = 0.02, 3
 
 
 @dataclass
@@ -132,6 +135,7 @@ class RunsReport:
             except BadInput as error:
                 self.counts.refuse(error, where)
         for filling in self.fillings():
+            filling.settle_names()
             filling.check_places()
         for filling in self.fillings():
             if filling.finish(together=[run.pk for run in self.new]):
@@ -208,15 +212,43 @@ class _Filling(ImportedRun):
         self.places = 0
         # How its prompts were made, where we made them.
         self.how: Mapping[str, Any] = {}
+        # Answers that name options, kept until all of them say how.
+        self.naming: dict[int, tuple[str, ...]] = {}
+        self.answer_by = ""
+        # By example, whether the log itself calls the answer right.
+        self.verdicts: dict[int, bool] = {}
 
     def take(self, record: records.ReadPrediction, where: str) -> None:
         try:
             example = self._example(record)
+            has_own = bool(self.items.asked[example].options)
+            if has_own and isinstance(record.answer, tuple) and record.prompted is None:
+                self.answer_by = record.answer_by or self.answer_by
+                self._keep(self.naming, example, record.answer, where)
+                return
             answer = storing.storable_answer(self._pieces(record, example))
         except BadInput as error:
             self.counts.refuse(error, where)
         else:
-            self._keep(example, answer, where)
+            self._keep(self.pending, example, answer, where)
+            if record.verdict is not None:
+                self.verdicts.setdefault(example, record.verdict)
+
+    def settle_names(self) -> None:
+        """How all answers of the run name options, so what each of them says."""
+        if not self.naming:
+            return
+        options = {pk: self.items.asked[pk].options for pk in self.naming}
+        way = self.answer_by or naming.way_of(self.naming, options)
+        kind = answer_kind(self.run.task.kind)
+        for example, pieces in self.naming.items():
+            try:
+                named = naming.by_way(pieces, options[example], way)
+                said = tuple(kind.meant(named, self.items.asked[example])) if not way else named
+                self.pending[example] = storing.storable_answer(said)
+            except BadInput as error:
+                self.counts.refuse(error, f"{self.run.source_name}, {pieces[0]}")
+        self.naming.clear()
 
     def flush(self) -> None:
         stored, different = storing.add(self.run, self.pending)
@@ -260,7 +292,7 @@ class _Filling(ImportedRun):
         else:
             said = form_in_words(self.run.report, self.items.item_set.choices)
             self._check_answers(said)
-            self.notes = (*notes, *said)
+            self.notes = (*notes, *said, *self._differences())
         return True
 
     def _check_answers(self, said: list[str]) -> None:
@@ -275,6 +307,28 @@ class _Filling(ImportedRun):
                 f"{'; '.join(said)}. Nothing was imported."
             )
 
+    def _differences(self) -> list[str]:
+        """Where the log itself judges otherwise than the gold here does, for whoever may see that.
+        Raises BadInput where they are too many."""
+        owner = self.run.owner
+        if not self.verdicts or (owner and not may_see_gold(owner, self.run.benchmark)):
+            return []
+        found = different_verdicts(self.run, self.verdicts)
+        if not found:
+            return []
+        share = len(found) / len(self.verdicts)
+        said = (
+            f"{len(found)} of {len(self.verdicts)} answers are judged otherwise by the log itself: "
+            f"{'; '.join(found[:MOST_SHOWN])}"
+        )
+        if share > MOST_DIFFERENT and not self.options.accept_differences:
+            raise BadInput(
+                f"{self.run.source_name}: {said}. Either the gold differs, or the log is read "
+                "wrong: look at these, and if all is right import it with --accept-differences. "
+                "Nothing was imported."
+            )
+        return [said]
+
     def is_there_as(self, same: Run) -> None:
         storing.remove([self.run])
         self.run, self.notes, self.is_new = same, (), False
@@ -284,7 +338,7 @@ class _Filling(ImportedRun):
             self.how = self.how or record.prompted.how
             return self.items.find(record.prompted.example)
         if record.place is None:
-            return self.items.find(record.source_id, record.texts)
+            return self.items.find(record.source_id, record.texts, record.options)
         self.places += 1
         return self.items.at(record.place)
 
@@ -292,6 +346,9 @@ class _Filling(ImportedRun):
         answer, prompt = record.answer, record.prompted
         kind, shown = answer_kind(self.run.task.kind), self.items.asked[example]
         options, labels = kind.options_as_read(shown), kind.options(shown)
+        if isinstance(answer, records.Chosen):
+            # As label names of a task without options of its own, or as its numbers.
+            return naming.in_item(answer.places, record.options or labels, shown.options)
         if isinstance(answer, int):
             # A class that there is not is an answer, and wrong.
             known = kind.takes_labels and answer < len(labels)
@@ -306,10 +363,16 @@ class _Filling(ImportedRun):
         named = {} if shown.options else dict(zip(options, labels, strict=False))
         return tuple(kind.meant([named.get(piece, piece) for piece in answer], shown))
 
-    def _keep(self, example: int, answer: tuple[str, ...], where: str) -> None:
-        first = self.pending.get(example)
+    def _keep(
+        self,
+        kept: dict[int, tuple[str, ...]],
+        example: int,
+        answer: tuple[str, ...],
+        where: str,
+    ) -> None:
+        first = kept.get(example)
         if first is None:
-            self.pending[example] = answer
+            kept[example] = answer
         elif set(first) == set(answer):
             self.counts.count("duplicate", SAME_ANSWER, where)
         else:

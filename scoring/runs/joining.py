@@ -46,11 +46,14 @@ class ItemFinder:
             raise NoMatch("the test set has fewer items")
         return self._in_order[place]
 
-    def find(self, source_id: str | None, texts: Sequence[str] = ()) -> int:
+    def find(
+        self, source_id: str | None, texts: Sequence[str] = (), options: Sequence[str] = ()
+    ) -> int:
         """The example's key. Raises NoMatch with the reason.
 
         An id alone is believed. If there are texts, they decide, since a harness's own running ids
-        mean something else; the id helps where the texts are ambiguous.
+        mean something else; the id helps where the texts are ambiguous, and of items that only
+        their options tell apart, those that the record lists.
         """
         strings = {normal(text) for text in texts} - {""}
         known = self.by_id.get(source_id or "")
@@ -59,6 +62,8 @@ class ItemFinder:
                 raise NoMatch("the test set does not have this id")
             return known
         candidates = self._with_context_equal(strings) or self._with_context_inside(strings)
+        if len(candidates) > 1:
+            candidates = self._with_options(candidates, options)
         if candidates and known not in candidates:
             return self._in_turn(candidates, source_id)
         if known is not None:
@@ -95,6 +100,16 @@ class ItemFinder:
         given = self._given[equal[0]]
         key = source_id if source_id is not None else len(given)
         return given.setdefault(key, equal[len(given) % len(equal)])
+
+    def _with_options(self, candidates: Sequence[int], options: Sequence[str]) -> list[int]:
+        """Raises NoMatch where they differ in their options, and nothing says which are meant."""
+        own = {pk: sorted(map(normal, self.asked[pk].options)) for pk in candidates}
+        if len({str(texts) for texts in own.values()}) == 1:
+            return list(candidates)
+        same = [pk for pk in candidates if own[pk] == sorted(map(normal, options))]
+        if not same:
+            raise NoMatch("several items have its text, and none of them its options")
+        return same
 
     def _with_context_equal(self, strings: Collection[str]) -> list[int]:
         """One of the strings is the context; the longest counts, since a document's label may

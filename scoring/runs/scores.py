@@ -23,7 +23,13 @@ from annotation.access.rights import may_see_gold
 from annotation.models import Task
 from annotation.models.errors import BadInput, NotReady, Refusal
 from scoring.cells.rows import released
-from scoring.cells.vectors import is_well_formed, run_scores, scored_items
+from scoring.cells.vectors import (
+    is_well_formed,
+    predicted_answers,
+    run_scores,
+    score_answers,
+    scored_items,
+)
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
 from scoring.models import FinishedRun, Run, RunState
 from scoring.runs.storing import finish_run, missing_answers
@@ -96,6 +102,27 @@ def keep_scores(runs: Iterable[Run]) -> None:
         sets = {run.test_set_id: run.test_set for run in those}
         items = scored_items(task, sets.values(), task.latest_gold_version().number)
         run_scores({run.pk: items[run.test_set_id] for run in those}, task.reference_policy)
+
+
+def different_verdicts(run: Run, verdicts: Mapping[int, bool]) -> list[str]:
+    """The items whose answer is wholly right here and not by `verdicts`, or the other way round, by
+    their examples: in words, with the gold."""
+    items = scored_items(run.task, [run.test_set], run.task.latest_gold_version().number)
+    own = items[run.test_set_id]
+    answers = predicted_answers([run.pk])
+    vector = score_answers(answers, {run.pk: own}, run.task.reference_policy)[run.pk]
+    found = []
+    for place, example in enumerate(own.example_ids):
+        is_right = bool(vector[place] >= 1)
+        if example in verdicts and verdicts[example] != is_right:
+            said = " / ".join(answers[run.pk][example]) or "nothing"
+            gold = " | ".join(" / ".join(texts) for texts in own.golds[place])
+            here, there = ("right", "wrong") if is_right else ("wrong", "right")
+            found.append(
+                f"{own.source_ids[place]}: “{said[:60]}” is {here} here (gold “{gold[:60]}”) and "
+                f"{there} there"
+            )
+    return found
 
 
 A_DAY = timedelta(days=1)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.kinds.naming import WAYS
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
 from scoring.runs.formats import records
@@ -166,6 +167,11 @@ class PredictionSerializer(serializers.Serializer[Any]):
 
 
 class PieceSerializer(serializers.Serializer[Any]):
+    answer_by = serializers.ChoiceField(
+        choices=list(WAYS),
+        required=False,
+        help_text="How answers name the options of an item, where that may be read in two ways.",
+    )
     predictions = serializers.ListField(
         child=PredictionSerializer(), min_length=1, max_length=MOST_IN_PIECE
     )

@@ -4,7 +4,7 @@ option's number."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -15,14 +15,12 @@ from annotation.benchmarks.formats.content import (
     Record,
     json_type,
 )
-from annotation.kinds.choice import FEWEST, MOST, letter_of
+from annotation.kinds.choice import FEWEST, MOST
+from annotation.kinds.naming import IN_WORDS, WAYS, Way
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import in_one_form
 
 FIELDS = ("choices", "options")
-
-# What an answer as written names; None where it is no such name of an option.
-Way = Callable[[str, Sequence[str]], int | None]
 
 
 def read_options(record: Record) -> tuple[str, ...]:
@@ -65,38 +63,8 @@ def read_answer(record: Record, *, may_be_empty: bool = False) -> list[str]:
     return [record.as_text(_plain(one), "“answer”").strip() for one in named]
 
 
-def _by_index(answer: str, options: Sequence[str]) -> int | None:
-    # Tables that hold an empty cell write whole numbers with a point.
-    whole = answer.removesuffix(".0")
-    is_index = whole.isascii() and whole.isdigit() and len(whole) <= 2
-    return int(whole) if is_index and int(whole) < len(options) else None
-
-
-def _by_number(answer: str, options: Sequence[str]) -> int | None:
-    index = _by_index(answer, ["", *options])
-    return index - 1 if index else None
-
-
-def _by_letter(answer: str, options: Sequence[str]) -> int | None:
-    letters = [letter_of(number) for number in range(len(options))]
-    return letters.index(answer.upper()) if answer.upper() in letters else None
-
-
-def _by_text(answer: str, options: Sequence[str]) -> int | None:
-    wanted, offered = in_one_form(answer), map(in_one_form, options)
-    places = [number for number, option in enumerate(offered) if option == wanted]
-    return places[0] if len(places) == 1 else None
-
-
-WAYS: Mapping[str, Way] = {
-    "index": _by_index,
-    "number": _by_number,
-    "letter": _by_letter,
-    "text": _by_text,
-}
-# How those count that can be mistaken for one another.
+# Those that count.
 COUNTS = {"index", "number"}
-IN_WORDS = {"index": "counted from 0", "number": "counted from 1", "letter": "", "text": ""}
 
 
 def with_numbers(

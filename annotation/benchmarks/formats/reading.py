@@ -25,6 +25,7 @@ from annotation.benchmarks.formats.task_files import (
     shipped_description,
 )
 from annotation.kinds import answer_kind, answer_kinds
+from annotation.kinds.naming import WAYS
 from annotation.models import Role
 from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
@@ -103,7 +104,7 @@ def read_task(
         sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
     count = sum(len(one.examples) for one in sets)
     # What the layout of CLUES counts from is known.
-    ways = [way for way in own_options.WAYS if task.is_table or way != "number"]
+    ways = [way for way in WAYS if task.is_table or way != "number"]
     sets = _settled(sets, tables, ways, as_set=as_set)
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or tables.kind

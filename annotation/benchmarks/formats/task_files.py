@@ -7,10 +7,11 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from annotation.benchmarks.archives import Files
-from annotation.benchmarks.formats import own_options, samples
+from annotation.benchmarks.formats import samples
 from annotation.benchmarks.formats.content import read_json
 from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.known_sets import PARTS, USUAL
+from annotation.kinds.naming import WAYS
 from annotation.models import Kind, Normalisation, ReferencePolicy
 from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
@@ -93,7 +94,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "choices": (_is_label_list, "a list of two or more different labels"),
     "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
     "columns": (_are_columns, f"an object that names columns as {_either(list(USUAL))}"),
-    "answer_by": (_is_one_of(list(own_options.WAYS)), _either(list(own_options.WAYS))),
+    "answer_by": (_is_one_of(list(WAYS)), _either(list(WAYS))),
     "answers": (_is_one_of(READINGS), _either(READINGS)),
     "label_names": (_is_label_list, "a list of two or more different labels, from number 0 on"),
     "missing": (samples.are_texts, "a list of texts that stand where there is no answer"),

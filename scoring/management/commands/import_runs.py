@@ -59,6 +59,8 @@ class Command(RefusingCommand):
             "shots or another split"
         )
         add("--same-answers", action="store_true", help=again)
+        differ = "store a run though its log calls other answers right than the gold here does"
+        add("--accept-differences", action="store_true", help=differ)
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = []
@@ -100,6 +102,7 @@ def _read_options(options: Mapping[str, Any]) -> ReadOptions:
         none_word=options["none"],
         labels=tuple(options["labels"]),
         same_answers=options["same_answers"],
+        accept_differences=options["accept_differences"],
     )
 
 

@@ -26,6 +26,7 @@ from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from annotation.models.errors import BadInput
@@ -112,7 +113,7 @@ def _read_state(
                 raise records.LeftOut("a choice that was weighed and not taken")
         return records.ReadPrediction(
             run=replace(run, split=trial + 1) if run.shots else run,
-            answer=_helm_answer(state, separate=predicted is not None),
+            **_helm_answer(state, separate=predicted is not None),
             source_id=as_id(instance["id"]),
             texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
         )
@@ -120,16 +121,26 @@ def _read_state(
         raise BadInput("a field of the request is missing") from error
 
 
-def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> records.Answer:
+def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> dict[str, Any]:
+    """The answer, the options, and whether HELM's own gold calls it right."""
+    references = state["instance"].get("references") or []
+    texts = [str(reference["output"]["text"]) for reference in references]
+    right = ["correct" in (reference.get("tags") or ()) for reference in references]
     if separate:
-        reference = state["instance"]["references"][state["reference_index"]]
-        return (str(reference["output"]["text"]),)
+        place = state["reference_index"]
+        chosen = records.Chosen((place,))
+        return {"answer": chosen, "options": tuple(texts), "verdict": right[place]}
     completions = (state.get("result") or {}).get("completions")
     if not completions:
         raise BadInput("the request has no completion")
     text = str(completions[0]["text"])
-    mapped = (state.get("output_mapping") or {}).get(text.strip())
-    return text if mapped is None else str(mapped)
+    mapping = state.get("output_mapping") or {}
+    if text.strip() not in mapping:
+        return {"answer": text, "options": tuple(map(str, mapping.values()))}
+    place = list(mapping).index(text.strip())
+    options = tuple(map(str, mapping.values()))
+    verdict = right[texts.index(options[place])] if texts.count(options[place]) == 1 else None
+    return {"answer": records.Chosen((place,)), "options": options, "verdict": verdict}
 
 
 LM_EVAL_ROW = {"doc_id", "doc", "resps", "filtered_resps"}
@@ -188,13 +199,25 @@ def _lm_eval_prediction(row: Mapping[str, Any], run: records.RunFields) -> recor
     doc = row.get("doc")
     requests = _requests(row)
     prompt = requests[0][0] if requests else ""
+    answer, options = _lm_eval_answer(row, requests, doc)
     return records.ReadPrediction(
         run=run,
-        answer=_lm_eval_answer(row, requests, doc),
+        answer=answer,
+        options=options,
+        verdict=_lm_eval_verdict(row),
         source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
         texts=(*_strings(doc), prompt),
         prompted=records.prompted(doc),
     )
+
+
+# Of the metrics that a row gives, the first that is there says whether its answer is right.
+VERDICTS = ("acc", "exact_match", "em")
+
+
+def _lm_eval_verdict(row: Mapping[str, Any]) -> bool | None:
+    given = [row[name] for name in VERDICTS if name in row]
+    return records.as_verdict(given[0]) if given else None
 
 
 def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -212,7 +235,8 @@ def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _lm_eval_answer(
     row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: object
-) -> records.Answer:
+) -> tuple[records.Answer, tuple[str, ...]]:
+    """The answer, and the options that the document lists."""
     responses = row.get("filtered_resps")
     if not isinstance(responses, list) or not responses:
         raise BadInput("the row has no filtered response")
@@ -222,15 +246,16 @@ def _lm_eval_answer(
             "says which belongs to which"
         )
     if len(requests) > 1:
-        return (_likeliest(responses, requests, doc),)
+        return _likeliest(responses, requests, doc)
     first = responses[0]
     # A filter that keeps several responses leaves them in a list.
-    return str(first[0] if isinstance(first, list) and first else first)
+    text = str(first[0] if isinstance(first, list) and first else first)
+    return text, _listed(doc)
 
 
 def _likeliest(
     responses: Sequence[object], requests: Sequence[tuple[str, str]], doc: object
-) -> str:
+) -> tuple[records.Answer, tuple[str, ...]]:
     """The choice with the greatest log-likelihood; among equals the first, as in the harness."""
     # Requests without a prompt weigh only the choice, for another metric.
     weighed = [
@@ -239,14 +264,27 @@ def _likeliest(
         if prompt or not requests[0][0]
     ]
     place = max(range(len(weighed)), key=lambda number: weighed[number][0])
-    continuations = [continuation for _, continuation in weighed]
-    choices = doc.get("choices") if isinstance(doc, dict) else None
+    continuations = tuple(continuation for _, continuation in weighed)
     # Lettered choices: the document says what the letters stand for.
-    if isinstance(choices, list) and len(choices) == len(weighed):
-        return str(choices[place])
-    if len(set(continuations)) < len(continuations):
+    listed = _listed(doc)
+    if len(listed) != len(weighed):
+        listed = () if continuations == (*ascii_uppercase[: len(weighed)],) else continuations
+    if len(set(listed)) < len(listed):
         raise BadInput("the choices are inside the prompts and cannot be told apart")
-    return continuations[place]
+    return records.Chosen((place,)), listed
+
+
+# Where documents list their options.
+OPTIONS = ("choices", "options", "endings")
+
+
+def _listed(doc: object) -> tuple[str, ...]:
+    for name in OPTIONS:
+        given: Any = doc.get(name) if isinstance(doc, dict) else None
+        given = given.get("text") if isinstance(given, dict) else given
+        if isinstance(given, list) and given and not isinstance(given[0], dict | list):
+            return tuple(map(str, given))
+    return ()
 
 
 def _log_likelihood(response: object) -> float:
@@ -305,6 +343,7 @@ def _of_sample(row: Mapping[str, Any]) -> records.ReadPrediction:
         raise BadInput("the field “input” is missing")
     if row.get("error"):
         raise BadInput("the sample ended in an error")
+    choices = json_files.list_in(given.get("choices"))
     return records.ReadPrediction(
         run=records.RunFields(
             # A harness's filter comes after the task's name.
@@ -312,7 +351,8 @@ def _of_sample(row: Mapping[str, Any]) -> records.ReadPrediction:
             system=str(row.get("model_id", "")),
             method=Method.ICL,
         ),
-        answer=answer_from(_answer_text(row), json_files.list_in(given.get("choices"))),
+        answer=answer_from(_answer_text(row), choices, lettered=False),
+        options=tuple(map(str, choices)),
         source_id=as_id(row.get("sample_id")),
         texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
     )

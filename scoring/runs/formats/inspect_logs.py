@@ -73,6 +73,8 @@ def _prediction(
     return records.ReadPrediction(
         run=run,
         answer=answer_from(text, choices),
+        options=tuple(map(str, choices)),
+        verdict=_verdict(sample, options.choice),
         source_id=as_id(sample.get("id")),
         texts=tuple(_texts(sample)),
         prompted=records.prompted({"id": sample.get("id"), **object_in(sample.get("metadata"))}),
@@ -90,14 +92,24 @@ def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | 
     return answers.get(records.chosen(answers, wanted, what="scorer", file=where))
 
 
-def answer_from(text: str, choices: Collection[object]) -> records.Answer:
-    """Letters become the choices that they stand for; anything else is free text."""
-    labels = list(choices)
+def answer_from(text: str, choices: Collection[object], *, lettered: bool = True) -> records.Answer:
+    """Letters become the choices that they stand for; anything else is free text. lettered: whether
+    a letter is one, though it is the text of a choice as well."""
+    labels = list(map(str, choices))
+    if not lettered and labels.count(text) == 1:
+        return records.Chosen((labels.index(text),))
     tokens = [token.strip() for token in text.split(",")]
     indices = [_choice_index(token) for token in tokens]
-    if text in labels or not labels or not all(0 <= index < len(labels) for index in indices):
+    if not labels or not all(0 <= index < len(labels) for index in indices):
         return text
-    return tuple(str(labels[index]) for index in indices)
+    return records.Chosen(tuple(indices))
+
+
+def _verdict(sample: Mapping[str, Any], wanted: str) -> bool | None:
+    scores = object_in(sample.get("scores"))
+    judged = [score for name, score in scores.items() if not wanted or name == wanted]
+    values = {records.as_verdict(object_in(score).get("value")) for score in judged}
+    return values.pop() if len(values) == 1 else None
 
 
 def _choice_index(token: str) -> int:

@@ -5,6 +5,7 @@
 
 What all lines share may be given once, in a first line without `id` and `prediction`. `prediction`
 is a list of strings, or one string; without an `id`, `context` and `question` identify the example.
+`answer_by` says how they name options of an item's own: by index, number, letter or text.
 
 Besides, files that hold answers and nothing else about their run.
 
@@ -34,6 +35,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from annotation.kinds.naming import WAYS
 from annotation.models.errors import BadInput
 from scoring.models import Run, shots_label
 from scoring.runs.formats import records
@@ -52,16 +54,27 @@ def _is_lines(path: Path) -> bool:
 def _read_lines(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     rows = read_lines(path)
     first = next(rows, None)
-    header = records.RunFields()
+    header, answer_by = records.RunFields(), ""
     if first and isinstance(first[1], dict) and not {"id", "prediction"} & first[1].keys():
         [(where, read)] = records.read_each([first], records.run_fields)
         if isinstance(read, BadInput):
             raise BadInput(f"{where}: {read}")
-        header = read
+        header, answer_by = read, _way(first[1], where)
     elif first:
         rows = chain([first], rows)
     rows = map(_not_a_header, rows)
-    return records.read_each(rows, partial(_prediction, header=header, options=options))
+    read_row = partial(_prediction, header=header, answer_by=answer_by, options=options)
+    return records.read_each(rows, read_row)
+
+
+def _way(fields: Mapping[str, Any], where: str = "") -> str:
+    """How answers name options, if the file says it."""
+    way = fields.get("answer_by", "")
+    if way and way not in WAYS:
+        raise BadInput(
+            f"{where}: “answer_by” must be {', '.join(WAYS)}, but it is {way!r}.".lstrip(": ")
+        )
+    return str(way)
 
 
 def _not_a_header(row: tuple[str, Any]) -> tuple[str, Any]:
@@ -76,7 +89,11 @@ def _not_a_header(row: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _prediction(
-    fields: Mapping[str, Any], *, header: records.RunFields, options: records.ReadOptions
+    fields: Mapping[str, Any],
+    *,
+    header: records.RunFields,
+    answer_by: str,
+    options: records.ReadOptions,
 ) -> records.ReadPrediction:
     source_id, texts = example_of(fields)
     return records.ReadPrediction(
@@ -85,6 +102,7 @@ def _prediction(
         answer=_answer_of_line(fields, options),
         source_id=source_id,
         texts=texts,
+        answer_by=_way(fields) or answer_by,
     )
 
 
@@ -131,6 +149,8 @@ def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
         "split": run.split,
         "episode": run.episode,
     }
+    if run.test_set.items.exclude(example__options=[]).exists():
+        fields["answer_by"] = "index"
     said = {name: value for name, value in fields.items() if value not in ("", None)}
     names = dict(run.test_set.items.values_list("example_id", "source_id"))
     for example, answer in run.predictions.values_list("example_id", "answer"):

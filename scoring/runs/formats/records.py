@@ -38,9 +38,16 @@ class RunFields:
     protocol: tuple[str, ...] = ()
 
 
-# The pieces; a text that is still to be turned into pieces; or a label, by its number among the
-# choices of its test set.
-Answer = tuple[str, ...] | str | int
+@dataclass(frozen=True)
+class Chosen:
+    """Options by their places in a log's own list of them: a place cannot be taken for a text."""
+
+    places: tuple[int, ...]
+
+
+# The pieces; a text that is still to be turned into pieces; a label, by its number among the
+# choices of its test set; or options by their places.
+Answer = tuple[str, ...] | str | int | Chosen
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,12 @@ class ReadPrediction:
     place: int | None = None
     # What the example says of itself, where it is an exported prompt.
     prompted: Prompted | None = None
+    # The options that the log lists for the example.
+    options: tuple[str, ...] = ()
+    # Whether the log itself calls the answer right; None where it does not say.
+    verdict: bool | None = None
+    # How pieces name options, where the file says it.
+    answer_by: str = ""
     # The id also gives the task and the episode.
     any_episode: bool = False
 
@@ -98,6 +111,8 @@ class ReadOptions:
     labels: tuple[str, ...] = ()
     # Store answers that the system has given already, with other shots or another split.
     same_answers: bool = False
+    # Store a run though its log judges other answers right than the gold here does.
+    accept_differences: bool = False
 
 
 class Reader(NamedTuple):
@@ -106,6 +121,13 @@ class Reader(NamedTuple):
     name: str
     fits: Callable[[Path], bool]
     read: Callable[[Path, ReadOptions], Iterator[Any]]
+
+
+def as_verdict(value: object) -> bool | None:
+    """Of a metric that is 1 for a right answer and 0 for a wrong one, in numbers or Inspect's
+    letters."""
+    marks = {"C": True, "I": False, "1": True, "0": False, "1.0": True, "0.0": False}
+    return marks.get(str(int(value) if isinstance(value, bool) else value))
 
 
 def read_each(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.benchmarks.formats.own_options import WAYS
 from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.kinds import Answer, AskedExample, Reveal, answer_kind, answer_score, compare
+from annotation.kinds.naming import WAYS
 from annotation.models import Gold, Judgement
 from annotation.models.errors import BadInput
 from scoring.core.spans import measure_reach

@@ -50,7 +50,8 @@ def test_does_not_start_where_practice_does_not_offer_what_is_right(
     training = make.batch(study, task).training_set
     assert training is not None
     assert not any("does not offer" in sentence for sentence in what_is_missing(study))
-    for choices, count in ([[], "3 items"], [["good"], "2 items"]):
+    cases: list[tuple[list[str], str]] = [([], "3 items"), (["good"], "2 items")]
+    for choices, count in cases:
         training.choices = choices
         training.save()
         (sentence,) = (one for one in what_is_missing(study) if "does not offer" in one)

@@ -83,3 +83,28 @@ def test_reads_answers_of_the_api_as_those_of_a_file() -> None:
     sent = [{"id": f"test {n}", "prediction": answer} for n, answer in enumerate(given)]
     client.post(f"/api/runs/{run}/predictions/", {"predictions": sent}, format="json")
     assert scores_of(Run.objects.get()) == [1, 1, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("answer_by", "stored"), [("index", "2"), ("number", "1"), ("text", "0"), (None, None)]
+)
+def test_the_api_asks_where_a_number_is_a_place_and_a_text(
+    answer_by: str | None, stored: str | None
+) -> None:
+    task = sums()
+    task.examples.update(options=["2", "3", "8"])
+    user = User.objects.create_user("ada", is_superuser=True)
+    client = APIClient(HTTP_AUTHORIZATION=f"Token {Token.objects.create(user=user).key}")
+    about = {**WHO, "benchmark": "sums", "task": task.slug}
+    run = client.post("/api/runs/", about, format="json").json()["id"]
+    piece: dict[str, Any] = {"predictions": [{"id": "test 0", "prediction": "2"}]}
+    piece |= {"answer_by": answer_by} if answer_by else {}
+    response = client.post(f"/api/runs/{run}/predictions/", piece, format="json")
+    if stored is None:
+        assert response.status_code == 400
+        assert "Id test 0: “2” is one option by its index and another by its text" in str(
+            response.json()
+        )
+        assert not Run.objects.get().predictions.exists()
+        return
+    assert Run.objects.get().predictions.get().answer == [stored]

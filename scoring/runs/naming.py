@@ -1,0 +1,55 @@
+"""Which option of its item an answer of a run names: by its place in a log, or by how the whole run
+names options."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from annotation.kinds.naming import USUAL, WAYS
+from annotation.models.errors import BadInput
+from scoring.core.normalisation import in_one_form
+
+Texts = Sequence[str]
+
+
+def in_item(places: Collection[int], listed: Texts, own: Texts) -> tuple[str, ...]:
+    """Options that a log lists, as those of the item, which are numbers; as texts where the item
+    has none of its own, or not these."""
+    wanted, there = [*map(_plain, listed)], [*map(_plain, own)]
+    if own and (not listed or wanted == there):
+        return tuple(str(place) for place in places)
+    return tuple(
+        str(there.index(wanted[place])) if there.count(wanted[place]) == 1 else listed[place]
+        for place in places
+    )
+
+
+def by_way(pieces: Texts, own: Texts, way: str) -> tuple[str, ...]:
+    """What names no option by this way stays as it is, and is wrong."""
+    if not way:
+        return tuple(pieces)
+    places = [WAYS[way](piece.strip(), own) for piece in pieces]
+    return tuple(
+        piece if place is None else f"{place}" for piece, place in zip(pieces, places, strict=True)
+    )
+
+
+def way_of(answers: Mapping[int, Texts], options: Mapping[int, Texts]) -> str:
+    """How a run names options, if one way fits all of its answers; empty if none does. Raises
+    BadInput where two fit that read different options."""
+    fitting = {
+        way: [[WAYS[way](one.strip(), options[pk]) for one in own] for pk, own in answers.items()]
+        for way in USUAL
+    }
+    whole = {
+        way: places for way, places in fitting.items() if all(None not in own for own in places)
+    }
+    if len({str(places) for places in whole.values()}) > 1:
+        first, second = list(whole)[:2]
+        raise BadInput(
+            f"every answer names one option by its {first} and another by its {second}: say in the "
+            f'first line which is meant, "answer_by": "{first}" or "answer_by": "{second}"'
+        )
+    return next(iter(whole), "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(in_one_form(text).split())
