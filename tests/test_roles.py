@@ -151,6 +151,10 @@ def nothing(world: World) -> list[Any]:
     return []
 
 
+def no_job(world: World) -> list[Any]:
+    return [0]
+
+
 def of_study(world: World) -> list[Any]:
     return ["study", world.study.slug]
 
@@ -282,7 +286,8 @@ TABLE: dict[str, Address] = {
     ),
     **acts("benchmark", pk_of("study.benchmark"), members=OWNERS, changes=EDITORS),
     "admin:annotation_benchmark_import": Address(nothing, LIST, LIST),
-    "admin:annotation_benchmark_columns": Address(nothing, LIST, LIST),
+    "admin:annotation_benchmark_columns": Address(no_job, LIST, LIST),
+    "admin:annotation_benchmark_go_on": Address(no_job, LIST, LIST),
     **admin_rows(
         "annotation_task",
         pk_of("batch.task"),

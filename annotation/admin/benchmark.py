@@ -1,12 +1,11 @@
 """Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.auth.decorators import permission_required
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,10 +28,11 @@ from annotation.admin.pages import (
 )
 from annotation.admin.sample_form import TaskForm, is_held
 from annotation.benchmarks import correcting
-from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.files import first_rows
+from annotation.benchmarks.formats.task_files import as_said
+from annotation.benchmarks.looking import JOB as LOOK
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.errors import Refusal
@@ -40,8 +40,6 @@ from annotation.studies.forms import SEPARATOR, GoldForm, written
 
 TO_TRY = "One to try"
 PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
-# In the session: a table whose columns are looked at first, and the arguments of its job.
-UPLOADED = "uploaded_table"
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", models.ItemSet, models.Example)
@@ -77,16 +75,20 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         self.log_settings(request, stored, form)
 
     def get_urls(self) -> list[URLPattern]:
-        pages = {"import": self.import_page, "columns": self.columns_page}
+        pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
+            "import": ("import/", self.import_page),
+            "go_on": ("import/<int:job_id>/", self.go_on_page),
+            "columns": ("import/<int:job_id>/columns/", self.columns_page),
+        }
         may_import = permission_required("annotation.add_benchmark", raise_exception=True)
         own = [
-            path(f"{name}/", self.admin_site.admin_view(may_import(page)), name=f"{PREFIX}_{name}")
-            for name, page in pages.items()
+            path(where, self.admin_site.admin_view(may_import(page)), name=f"{PREFIX}_{name}")
+            for name, (where, page) in pages.items()
         ]
         return [*own, *super().get_urls()]
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
-        """A file in, a job out; of a table after a look at its columns."""
+        """A file in, a look at it out; it is stored from there."""
         initial = {"name": request.GET.get("name", "")}
         form = ImportForm(
             request.POST or None, request.FILES or None, initial=initial, user=request.user
@@ -95,29 +97,42 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
             file = form.cleaned_data["file"]
             with transaction.atomic():
                 upload = models.Upload.objects.create(name=file.name[-300:], data=file.read())
-                if not upload.name.lower().endswith(TABLES):
-                    return to_row(_enqueue(form.arguments, upload, request.user))
-            request.session[UPLOADED] = [upload.pk, form.arguments]
-            return HttpResponseRedirect("../columns/")
+                return to_row(enqueue(LOOK, form.arguments, upload=upload, author=request.user))
         title = "Import a benchmark"
         return self.show_page(request, IMPORT, title=title, form=form)
 
-    def columns_page(self, request: ResearcherRequest) -> HttpResponse:
-        pk, arguments = request.session.get(UPLOADED, (0, {}))
-        upload = models.Upload.objects.filter(pk=pk).first()
-        if upload is None:
-            return HttpResponseRedirect("../import/")
+    def go_on_page(self, request: ResearcherRequest, job_id: int) -> HttpResponse:
+        """After a look: store what was seen, or look again in the way that was chosen."""
+        job = _look(request, job_id)
+        if request.method != "POST" or job is None:
+            return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
+        arguments, kind = dict(job.arguments), "import_benchmark"
+        if field := request.POST.get("field"):
+            try:
+                said = as_said(field, request.POST.get("value", ""))
+            except Refusal as refusal:
+                messages.error(request, str(refusal))
+                return to_row(job)
+            kind, arguments["said"] = LOOK, {**arguments.get("said", {}), **said}
+        return to_row(enqueue(kind, arguments, upload=job.upload, author=request.user))
+
+    def columns_page(self, request: ResearcherRequest, job_id: int) -> HttpResponse:
+        """Of a table: which column holds what."""
+        job = _look(request, job_id)
+        if job is None or job.upload is None:
+            return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
+        upload, arguments = job.upload, dict(job.arguments)
         try:
-            rows = first_rows(bytes(upload.data), upload.name, arguments["encoding"])
+            rows = first_rows(bytes(upload.data), upload.name, arguments.get("encoding", ""))
         except Refusal as refusal:
             messages.error(request, str(refusal))
-            return HttpResponseRedirect("../import/")
+            return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
         names = list(dict.fromkeys(name for row in rows for name in row))
         form = ColumnsForm(request.POST or None, names=names)
         if request.method == "POST" and form.is_valid():
-            del request.session[UPLOADED]
-            columns = {**arguments, "said": {"columns": form.columns}}
-            return to_row(_enqueue(columns, upload, request.user))
+            arguments["said"] = {**arguments.get("said", {}), "columns": form.columns}
+            arguments["lax"] = form.leaves_out_others
+            return to_row(enqueue(LOOK, arguments, upload=upload, author=request.user))
         cells = [[row.get(name, "") for name in names] for row in rows]
         title = f"Columns of {upload.name}"
         return self.show_page(request, IMPORT, title=title, form=form, names=names, rows=cells)
@@ -179,8 +194,10 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         }
 
 
-def _enqueue(arguments: dict[str, Any], upload: models.Upload, author: User) -> models.Job:
-    return enqueue("import_benchmark", arguments, upload=upload, author=author)
+def _look(request: ResearcherRequest, job_id: int) -> models.Job | None:
+    """Of this person, with its file still there."""
+    own = models.Job.objects.filter(pk=job_id, kind=LOOK, author=request.user)
+    return own.exclude(upload=None).select_related("upload").first()
 
 
 def _warnings(task: models.Task) -> int:

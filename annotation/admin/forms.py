@@ -298,6 +298,12 @@ class ImportForm(forms.Form):
 
 
 class ColumnsForm(forms.Form):
+    """What is left as it was found counts as found: by the set that it is, or by its name."""
+
+    leaves_out = forms.BooleanField(
+        label="Leave out all other columns, whatever they hold", required=False
+    )
+
     def __init__(self, data: QueryDict | None, *, names: Sequence[str]) -> None:
         found = usual_columns(names)
         super().__init__(data)
@@ -313,14 +319,20 @@ class ColumnsForm(forms.Form):
                 self.fields[field] = forms.ChoiceField(
                     choices=[("", "none"), *choices], required=False, initial=given
                 )
+        self.order_fields([*USUAL, "leaves_out"])
 
     @property
     def columns(self) -> dict[str, Any]:
         """As a task's file names them; empty where there is none, whatever its usual name."""
-        chosen: dict[str, Any] = dict(self.cleaned_data)
-        if len(chosen["options"]) == 1:
-            chosen["options"] = chosen["options"][0]
-        return chosen
+        chosen = {field: self.cleaned_data[field] for field in self.changed_data if field in USUAL}
+        return {
+            f: one[0] if isinstance(one, list) and len(one) == 1 else one
+            for f, one in chosen.items()
+        }
+
+    @property
+    def leaves_out_others(self) -> bool:
+        return bool(self.cleaned_data["leaves_out"])
 
 
 class MorePlacesForm(forms.Form):

@@ -214,8 +214,12 @@ PLAIN = (
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:
     material = Material(task)
     findings = [check(material) for check in CHECKS]
-    read = [_read_finding(code, cases) for code, cases in (notes or {}).items()]
-    return [finding for finding in (*read, *findings) if finding]
+    return [finding for finding in (*reader_findings(notes or {}), *findings) if finding]
+
+
+def reader_findings(notes: Mapping[str, Sequence[str]]) -> list[Finding]:
+    found = [_read_finding(code, cases) for code, cases in notes.items()]
+    return [finding for finding in found if finding]
 
 
 def _read_finding(code: str, cases: Sequence[str]) -> Finding | None:

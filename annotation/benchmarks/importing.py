@@ -76,9 +76,8 @@ def import_benchmark(
     """
     check_names(name)
     report_progress = progress or (lambda done, total, message: None)
-    with open_files(source, file_name) as files:
-        how: dict[str, Any] = {"encoding": encoding, "draw": draw, "said": said, "lax": lax}
-        read, ignored = read_benchmark(files, tasks, report_progress, **how)
+    how = {"encoding": encoding, "draw": draw, "said": said, "lax": lax}
+    read, ignored = read_source(source, tasks, report_progress, file_name=file_name, **how)
     count = len(read)
     tell = queue.now_and_then(lambda: report_progress(count, count, "Storing"), TELLS_EVERY_S)
     tell()
@@ -86,29 +85,43 @@ def import_benchmark(
     return ImportReport(name, reports, ignored)
 
 
+def read_source(
+    source: Source,
+    tasks: Collection[str] | None,
+    progress: Progress,
+    *,
+    file_name: str = "",
+    **how: Any,
+) -> tuple[list[ReadTask], list[str]]:
+    """Without storing anything; `how` as in `read_benchmark`. Raises BadInput."""
+    with open_files(source, file_name) as files:
+        return read_benchmark(files, tasks, progress, **how)
+
+
 @queue.runs("import_benchmark")
 def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: name, tasks (slugs; all if left out), encoding, said, lax, and draw (shots,
     splits and seed).
     The upload is the zip file or table."""
+    source, arguments = uploaded(job)
+    report = import_benchmark(
+        source, name=job.arguments["name"], owner=job.author, progress=progress, **arguments
+    )
+    return {**asdict(report), "summary": report.summary}
+
+
+def uploaded(job: Job) -> tuple[BinaryIO, dict[str, Any]]:
+    """The file of a job, and how to read it. Raises BadInput, or Refusal for somebody who may not
+    import there."""
     if job.upload is None:
         raise BadInput("The uploaded file is no longer there; upload it again.")
     if job.author is not None:
         check_may_import(job.arguments["name"], job.author)
-    draw = job.arguments.get("draw")
-    report = import_benchmark(
-        BytesIO(job.upload.data),
-        name=job.arguments["name"],
-        owner=job.author,
-        tasks=job.arguments.get("tasks"),
-        encoding=job.arguments.get("encoding", ""),
-        draw=Draw(**draw) if draw else None,
-        said=job.arguments.get("said"),
-        lax=job.arguments.get("lax", False),
-        file_name=job.upload.name,
-        progress=progress,
-    )
-    return {**asdict(report), "summary": report.summary}
+    names = ("tasks", "encoding", "said", "lax")
+    how = {name: job.arguments[name] for name in names if name in job.arguments}
+    if draw := job.arguments.get("draw"):
+        how["draw"] = Draw(**draw)
+    return BytesIO(job.upload.data), {**how, "file_name": job.upload.name}
 
 
 def check_names(*names: str) -> None:
@@ -202,7 +215,8 @@ def staging() -> Iterator[Benchmark]:
 
 def remove_abandoned(*, at: datetime) -> None:
     """What imports that were killed have left behind, and files that were never imported."""
-    Upload.objects.filter(job=None, created_at__lt=at - ABANDONED_AFTER).delete()
+    old = Upload.objects.filter(created_at__lt=at - ABANDONED_AFTER)
+    old.exclude(job__finished_at=None, job__isnull=False).delete()
     for staged in Benchmark.every.filter(is_staged=True, created_at__lt=at - ABANDONED_AFTER):
         remove(staged)
 

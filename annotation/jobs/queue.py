@@ -118,6 +118,8 @@ WAITS = "The queue does not answer. This is stored, and starts by itself when it
 
 logger = logging.getLogger(__name__)
 _runners: dict[str, Runner] = {}
+# Kinds of jobs whose file is kept when they end.
+_keeping = set[str]()
 
 
 class Cancelled(Exception):
@@ -156,16 +158,18 @@ def now_and_then(tell: Callable[P, None], every_s: float) -> Callable[P, None]:
     return tell_if_due
 
 
-def runs(kind: str) -> Callable[[Runner], Runner]:
+def runs(kind: str, *, keeps_upload: bool = False) -> Callable[[Runner], Runner]:
     """Registers the runner of a kind of job, in a tasks module, which every worker imports.
 
     Its result is JSON; a "summary" in it becomes the job's message. A runner that reports no
-    progress for SILENCE counts as lost, and the job is run again.
+    progress for SILENCE counts as lost, and the job is run again. keeps_upload: for a job after it.
     """
 
     def register(runner: Runner) -> Runner:
         if _runners.setdefault(kind, runner) is not runner:
             raise ValueError(f"The kind of job {kind!r} is registered twice.")
+        if keeps_upload:
+            _keeping.add(kind)
         return runner
 
     return register
@@ -252,5 +256,5 @@ def _end(job: Job, state: str, **fields: Any) -> None:
     """Once: what an abandoned attempt says is ignored."""
     changes = {"state": state, "finished_at": timezone.now(), **fields}
     ended = write(lambda: _still_running(job).update(**changes))
-    if ended and job.upload_id is not None:
+    if ended and job.upload_id is not None and job.kind not in _keeping:
         Upload.objects.filter(pk=job.upload_id).delete()

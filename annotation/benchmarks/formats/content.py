@@ -16,7 +16,7 @@ Span = dict[str, Any]
 Alternatives = list[list[Span]]
 # Segment, start and end (exclusive) of each.
 Candidates = tuple[tuple[int, int, int], ...]
-LONGEST_ID = 200
+LONGEST_ID, LONGEST_GROUP = 200, 100
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Ambiguous(BadInput):
 
     def __init__(self, where: str, what: str, field: str, readings: Mapping[str, str]) -> None:
         # By the value as it is written in JSON, or a text.
-        self.field, self.readings = field, dict(readings)
+        self.what, self.field, self.readings = f"{where}: {what}", field, dict(readings)
         lines = (
             f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'
             for value, reading in readings.items()

@@ -8,7 +8,7 @@ from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import content, images, own_options
 from scoring.core.normalisation import in_one_form
 
-MOST_GROUPS, LONGEST_GROUP = 10, 100
+MOST_GROUPS, LONGEST_GROUP = 10, content.LONGEST_GROUP
 # Those of CLUES; is_impossible and plausible_answers say nothing that the answer does not.
 FIELDS = {
     *("id", "context", "question", "answer", "entities", "choices", "options", "groups"),

@@ -20,7 +20,14 @@ from annotation.benchmarks.formats.cells import (
     texts_of,
     turns,
 )
-from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
+from annotation.benchmarks.formats.content import (
+    ASKS,
+    CANARY,
+    LONGEST_GROUP,
+    NOT_TEXT,
+    Ambiguous,
+    Record,
+)
 from annotation.benchmarks.formats.files import Fields, is_hidden, read_table
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
@@ -37,6 +44,7 @@ from annotation.benchmarks.formats.known_sets import (
     value_at,
 )
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
@@ -100,6 +108,8 @@ class TableReader:
             for row in entries(record.fields, self.known)
         ]
         names = list(dict.fromkeys(name for row in rows for name in row.fields))
+        if not all(map(is_text, names)):
+            raise BadInput(f"{file}, line 1: the name of a column holds {NOT_TEXT}.")
         columns = self._columns(names, rows, file)
         self._sort_out(names, columns, rows, file)
         if rows and not self._as_set and all(self._is_hidden(row, columns) for row in rows):
@@ -288,15 +298,10 @@ class TableReader:
 
     def _groups(self, cells: Fields, columns: Fields) -> Fields:
         groups = {name: text_of(cells.get(name)) for name in as_list(columns.get("groups"))}
-        for name, value in groups.items():
-            if isinstance(value, list | dict) or len(str(value)) > 100:
-                reason = f"{name} (no group: a list, or longer than 100 characters)"
-                self.aside += [reason] * (reason not in self.aside)
-        return {
-            name: value
-            for name, value in groups.items()
-            if not isinstance(value, list | dict) and len(str(value)) <= 100
-        }
+        none = [name for name, value in groups.items() if not _is_group(value)]
+        told = [f"{name} (no group: a list, or longer than 100 characters)" for name in none]
+        self.aside += [reason for reason in told if reason not in self.aside]
+        return {name: value for name, value in groups.items() if name not in none}
 
     def _gold(self, record: Record, options: Any, columns: Fields, answer: Any) -> Fields:
         if options not in NOTHING:
@@ -389,6 +394,10 @@ class TableReader:
                 '"label_names" in the task\'s file.'
             )
         return names[int(number)]
+
+
+def _is_group(value: Any) -> bool:
+    return not isinstance(value, list | dict) and len(str(value)) <= LONGEST_GROUP
 
 
 def _id(row: Record, columns: Fields, number: int) -> str:

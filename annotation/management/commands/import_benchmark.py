@@ -11,7 +11,8 @@ from django.utils.text import slugify
 
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS
-from annotation.benchmarks.importing import import_benchmark
+from annotation.benchmarks.importing import import_benchmark, read_source
+from annotation.benchmarks.looking import looks_of
 from annotation.benchmarks.storing import TaskReport
 from annotation.management.arguments import ImportingCommand
 
@@ -45,6 +46,8 @@ class Command(ImportingCommand):
         add("--draw-test", type=int, default=0, metavar="N", help=test)
         lax = "leave out the columns of tables that are not used, whatever they hold"
         add("--leave-out-unused", action="store_true", help=lax)
+        dry = "store nothing: show what was read, and the first items as people will see them"
+        add("--dry-run", action="store_true", help=dry)
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
@@ -54,14 +57,16 @@ class Command(ImportingCommand):
         name = options["name"] or slugify(stem)[:80] or "benchmark"
         given = ("draw_shots", "splits", "seed", "source", "draw_test")
         draw = Draw(*(options[one] for one in given))
+        how = {"encoding": options["encoding"], "lax": options["leave_out_unused"]}
+        how["draw"] = draw if draw.shots else None
+        if options["dry_run"]:
+            read, _ignored = read_source(options["path"], options["task"], _quietly, **how)
+            for line in looks_of(read):
+                self.stdout.write(line)
+            self.stderr.write("Nothing was stored: leave out --dry-run to store it.")
+            return
         report = import_benchmark(
-            options["path"],
-            name=name,
-            tasks=options["task"],
-            owner=owner,
-            encoding=options["encoding"],
-            draw=draw if draw.shots else None,
-            lax=options["leave_out_unused"],
+            options["path"], name=name, tasks=options["task"], owner=owner, **how
         )
         for task in report.tasks:
             for line in _lines(task):
@@ -71,6 +76,10 @@ class Command(ImportingCommand):
         where = "in the admin, or in a task.json beside its files"
         self.ask_for_descriptions(report.tasks, where=where)
         self.stderr.write(report.summary)
+
+
+def _quietly(done: int, total: int, message: str) -> None:
+    """Nobody watches a look."""
 
 
 def _lines(task: TaskReport) -> Iterator[str]:

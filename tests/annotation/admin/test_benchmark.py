@@ -43,61 +43,132 @@ def address(row: Model, page: str = "change") -> str:
     return reverse(f"admin:annotation_{type(row).__name__.lower()}_{page}", args=[row.pk])
 
 
-def test_imports_a_zip_file_as_a_job(
+Sent = Callable[..., Job]
+
+
+@pytest.fixture
+def sent(
     admin_client: Client,
     django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
-) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        data = {"name": "clues", "file": upload(archive())}
-        response = admin_client.post(reverse(IMPORT), data)
-    job = Job.objects.get()
-    assert response["Location"] == address(job)
-    assert (job.kind, job.state, job.author.username) == ("import_benchmark", "done", "admin")
+) -> Sent:
+    """A form that was sent, and the job that it made once that has ended."""
+
+    def send(where: str, data: Any = None) -> Job:
+        with django_capture_on_commit_callbacks(execute=True):
+            response = admin_client.post(where, data or {})
+        job = Job.objects.latest("pk")
+        assert response["Location"] == address(job)
+        return job
+
+    return send
+
+
+def named(name: str, data: bytes) -> dict[str, Any]:
+    return {"name": name.partition(".")[0], "file": SimpleUploadedFile(name, data)}
+
+
+def page_of(client: Client, job: Job) -> str:
+    return client.get(address(job)).content.decode()
+
+
+def go_on(job: Job) -> str:
+    return reverse("admin:annotation_benchmark_go_on", args=[job.pk])
+
+
+def test_shows_a_zip_file_first_and_stores_it_then(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), {"name": "clues", "file": upload(archive())})
+    assert (look.kind, look.state, look.author.username) == ("look_at_benchmark", "done", "admin")
+    page = page_of(admin_client, look)
+    assert "Film sst2_test 0." in page
+    assert '<li class="r-right">good' in page
+    assert not Benchmark.objects.exists()
+    job = sent(go_on(look))
+    assert (job.kind, job.state) == ("import_benchmark", "done")
     assert Task.objects.get().slug == "sst2"
-    page = admin_client.get(address(job)).content.decode()
-    assert address(Benchmark.objects.get()) in page
+    assert address(Benchmark.objects.get()) in page_of(admin_client, job)
+    assert not Upload.objects.exists()
+    # What was stored cannot be stored again from there.
+    assert "Store it" not in page_of(admin_client, look)
+    assert admin_client.post(go_on(look))["Location"] == reverse(IMPORT)
 
 
-def test_imports_a_table_after_a_look_at_its_columns(
-    admin_client: Client,
-    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
-) -> None:
+def test_asks_which_column_holds_what(admin_client: Client, sent: Sent) -> None:
     table = "question,one,two,right,hard\nWhich?,x,y,y,no\n".encode("utf-16")
-    file = SimpleUploadedFile("towns.csv", table)
-    data = {"name": "towns", "file": file, "encoding": "utf-16"}
-    response = admin_client.post(reverse(IMPORT), data, follow=True)
-    page = response.content.decode()
+    look = sent(reverse(IMPORT), {**named("towns.csv", table), "encoding": "utf-16"})
+    assert look.state == "failed"
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    assert columns in page_of(admin_client, look)
+    page = admin_client.get(columns).content.decode()
     assert "<td>Which?</td>" in page
     assert '<option value="question" selected>question</option>' in page
-    assert not Job.objects.exists()
-    columns = {"question": "question", "options": ["one", "two"], "answer": "right"}
-    address_of = reverse("admin:annotation_benchmark_columns")
-    with django_capture_on_commit_callbacks(execute=True):
-        admin_client.post(address_of, {**columns, "groups": "hard"})
-    assert Job.objects.get().state == "done"
+    chosen = {"question": "question", "options": ["one", "two"], "answer": "right"}
+    look = sent(columns, {**chosen, "groups": "hard"})
+    assert look.state == "done"
+    assert sent(go_on(look)).state == "done"
     example = Task.objects.get(slug="towns").examples.get()
     assert (example.options, example.groups) == (["x", "y"], {"hard": "no"})
-    assert not Upload.objects.exists()
-    assert admin_client.get(address_of).status_code == 302
 
 
-def test_says_why_a_table_cannot_be_read(admin_client: Client) -> None:
-    data = {"name": "towns", "file": SimpleUploadedFile("towns.csv", b"question\n\xff\n")}
-    page = admin_client.post(reverse(IMPORT), data, follow=True).content.decode()
-    assert "owns.csv, line 2: byte 10 of the file is not UTF-8" in page
+def test_asks_what_can_be_read_in_two_ways(admin_client: Client, sent: Sent) -> None:
+    rows = b'{"question": "Which?", "options": ["x", "y", "z"], "target": 1}'
+    look = sent(reverse(IMPORT), named("ways.jsonl", rows))
+    page = page_of(admin_client, look)
+    assert "ways.jsonl, line 1: “answer” is “1”, which names two options." in page
+    assert 'value="index" required> “y”, counted from 0' in page
+    assert 'value="number" required> “x”, counted from 1' in page
+    assert "Store it" not in page
+    again = sent(go_on(look), {"field": "answer_by", "value": "number"})
+    assert '<li class="r-right">x' in page_of(admin_client, again)
+    sent(go_on(again))
+    assert Task.objects.get().examples.get().golds.get().alternatives == [[{"text": "0"}]]
 
 
-def test_shows_why_an_import_failed(
-    admin_client: Client,
-    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("answer_by", "guess", "must be index, number, letter or text"),
+        ("colour", "red", "there is no field"),
+        ("columns", "{no", "cannot be read"),
+    ],
+)
+def test_refuses_an_answer_that_is_none(
+    admin_client: Client, sent: Sent, field: str, value: str, sentence: str
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        data = {"name": "clues", "file": upload(archive(rows=1))}
-        admin_client.post(reverse(IMPORT), data)
-    job = Job.objects.get()
-    assert job.state == "failed"
+    rows = b'{"question": "Which?", "options": ["x", "y", "z"], "target": 1}'
+    look = sent(reverse(IMPORT), named("ways.jsonl", rows))
+    response = admin_client.post(go_on(look), {"field": field, "value": value}, follow=True)
+    assert sentence in response.content.decode()
+    assert Job.objects.count() == 1
+
+
+def test_leaves_the_columns_out_that_nobody_chose(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"question,answer,Notes\nWho?,Ann,As asked.\n"))
+    assert "“Notes” holds text in most rows and is not used" in page_of(admin_client, look)
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    look = sent(columns, {"question": "question", "answer": "answer", "leaves_out": "on"})
+    assert look.state == "done"
+
+
+def test_nobody_elses_look_goes_on(admin_client: Client, sent: Sent, client: Client) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"question,answer\nWho?,Ann\n"))
+    User.objects.create_superuser("other", password="other")
+    client.login(username="other", password="other")
+    assert client.post(go_on(look))["Location"] == reverse(IMPORT)
+    assert Job.objects.count() == 1
+
+
+def test_says_why_a_table_cannot_be_read(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("towns.csv", b"question\n\xff\n"))
+    page = page_of(admin_client, look)
+    assert "owns.csv, line 2: byte 10 of the file is not UTF-8" in page
+    assert "Another file" in page
+
+
+def test_shows_why_an_import_failed(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), {"name": "clues", "file": upload(archive(rows=1))})
+    assert look.state == "failed"
     assert not Benchmark.objects.exists()
-    assert "sst2_train_2_1.jsonl" in admin_client.get(address(job)).content.decode()
+    assert "sst2_train_2_1.jsonl" in page_of(admin_client, look)
 
 
 @pytest.mark.parametrize(

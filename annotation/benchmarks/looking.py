@@ -1,0 +1,87 @@
+"""A benchmark before it is stored: what was read of it, and its first items as people will see
+them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotation.benchmarks.audit import reader_findings
+from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet, ReadTask
+from annotation.benchmarks.importing import read_source, uploaded
+from annotation.jobs import queue
+from annotation.models import Job, Role
+from scoring.core.normalisation import in_one_form
+
+JOB = "look_at_benchmark"
+FIRST = 3
+
+
+@queue.runs(JOB, keeps_upload=True)
+def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments as of an import. What can be read in two ways is a question, with its answers."""
+    source, arguments = uploaded(job)
+    try:
+        read, ignored = read_source(source, arguments.pop("tasks", None), progress, **arguments)
+    except Ambiguous as question:
+        asked = {"field": question.field, "readings": list(question.readings.items())}
+        return {"question": asked, "summary": question.what}
+    return {"looks": [look(task) for task in read], "ignored": ignored, "summary": SEEN}
+
+
+SEEN = "Nothing is stored yet. Look at the first items, and store them if they are right."
+
+
+def look(task: ReadTask) -> dict[str, Any]:
+    test = task.sets[-1]
+    return {
+        "slug": task.slug,
+        "kind": task.kind,
+        "sets": [f"{one.name} ({len(one.examples)})" for one in task.sets],
+        "notes": [
+            [finding.message, list(finding.examples)] for finding in reader_findings(task.notes)
+        ],
+        "items": [_item(row, test) for row in test.examples[:FIRST]],
+        "practice": [
+            _item(row, one)
+            for one in task.sets[:1]
+            if one.role == Role.TRAINING
+            for row in one.examples[:1]
+        ],
+    }
+
+
+def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
+    """Options with whether they are right; without any, the answers that are right."""
+    gold = [text for texts in row.gold_texts for text in texts]
+    if row.options:
+        options = [[text, str(n) in gold] for n, text in enumerate(row.options)]
+    else:
+        right = {*map(in_one_form, gold)}
+        options = [[text, in_one_form(text) in right] for text in of.choices]
+    return {
+        "where": row.where,
+        "context": list(row.context),
+        "question": row.question,
+        "options": options,
+        "gold": [" + ".join(texts) or "nothing" for texts in row.gold_texts],
+    }
+
+
+def in_lines(seen: dict[str, Any]) -> Iterator[str]:
+    """As a terminal shows it: a star for what is right."""
+    yield f"{seen['slug']}: {seen['kind']}; {', '.join(seen['sets'])}"
+    for message, examples in seen["notes"]:
+        yield f"  {message} {'; '.join(examples)}"
+    for item in seen["items"]:
+        yield f"  {item['where']}"
+        yield from (f"    | {line}" for text in item["context"] for line in text.splitlines()[:6])
+        if item["question"]:
+            yield f"    {item['question']}"
+        if item["options"]:
+            yield "    " + " ".join(f"[{text}{' *' * right}]" for text, right in item["options"])
+        else:
+            yield f"    * {' | '.join(item['gold'])}"
+
+
+def looks_of(read: Sequence[ReadTask]) -> Iterator[str]:
+    for task in read:
+        yield from in_lines(look(task))
