@@ -31,7 +31,7 @@ from annotation.benchmarks import correcting
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.files import first_rows
-from annotation.benchmarks.formats.task_files import as_said
+from annotation.benchmarks.formats.task_files import also_said, as_said
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
@@ -113,7 +113,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
             except Refusal as refusal:
                 messages.error(request, str(refusal))
                 return to_row(job)
-            kind, arguments["said"] = LOOK, {**arguments.get("said", {}), **said}
+            kind, arguments["said"] = LOOK, also_said(arguments.get("said", {}), said)
         return to_row(enqueue(kind, arguments, upload=job.upload, author=request.user))
 
     def columns_page(self, request: ResearcherRequest, job_id: int) -> HttpResponse:

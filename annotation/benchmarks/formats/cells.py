@@ -1,12 +1,13 @@
 """What stands in a cell: options and which of them are right, lists, conversations, texts."""
 
+import json
 import re
 from collections.abc import Sequence
 from hashlib import sha256
 from math import isnan
 from typing import Any
 
-from annotation.benchmarks.formats.content import Record
+from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import Fields
 from annotation.kinds.replies import as_python
 
@@ -32,9 +33,13 @@ def own_options(record: Record, options: Any, answer: Any) -> tuple[list[Any], l
         if isinstance(answer, list) and len(answer) == len(texts) and {*answer} == {0, 1}:
             marks = answer
     if any(text is None or (isinstance(text, float) and isnan(text)) for text in texts):
-        record.refuse(
-            "an option is missing (NaN). To leave the row out, name its id in the task's file: "
-            f'"leave_out": ["{record.fields.get("id", record.line)}"].'
+        named = str(record.fields.get("id", record.line))
+        raise Ambiguous(
+            record.where,
+            "an option is missing (NaN).",
+            "leave_out",
+            {json.dumps([named]): "leave the row out"},
+            row=record.fields,
         )
     if marks is not None:
         best = max((mark for mark in marks if isinstance(mark, int | float)), default=0)

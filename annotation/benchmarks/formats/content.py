@@ -17,6 +17,7 @@ Alternatives = list[list[Span]]
 # Segment, start and end (exclusive) of each.
 Candidates = tuple[tuple[int, int, int], ...]
 LONGEST_ID, LONGEST_GROUP = 200, 100
+LONGEST_SHOWN = 160
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,13 @@ class ReadExample:
         if self.role == Role.TRAINING or self.copy:
             return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
         return f"id:{self.source_id}"
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """For whoever is asked about it."""
+        gold = " / ".join(text for texts in self.gold_texts for text in texts)
+        own = {"context": "\n".join(self.context), "question": self.question}
+        return {**own, "options": ", ".join(self.options), "answer": gold}
 
     @property
     def label(self) -> str:
@@ -173,8 +181,18 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Ambiguous(BadInput):
     """What can be read in two ways, with the line of the task's file that says which is meant."""
 
-    def __init__(self, where: str, what: str, field: str, readings: Mapping[str, str]) -> None:
-        # By the value as it is written in JSON, or a text.
+    def __init__(
+        self,
+        where: str,
+        what: str,
+        field: str,
+        readings: Mapping[str, str],
+        *,
+        row: Mapping[str, Any] | None = None,
+    ) -> None:
+        """readings: by the value as it is written in JSON, or a text. row: the first one that can
+        be read so."""
+        self.row = {name: str(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
         self.what, self.field, self.readings = f"{where}: {what}", field, dict(readings)
         lines = (
             f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'

@@ -45,6 +45,7 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         f"{len(rows)} rows have {len(counts)} different answers (“{golds[0]}”).",
         "kind",
         {"choice": "labels to choose from", "text": "answers to type"},
+        row=rows[0].shown,
     )
 
 
@@ -62,6 +63,7 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
             "number": "a number to type",
             "choice": f'a button for each; with their names: "label_names": [{names}]',
         },
+        row=rows[0].shown,
     )
 
 

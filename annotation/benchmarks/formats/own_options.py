@@ -43,9 +43,12 @@ def check_unlike(row: ReadExample) -> None:
     """That no two of its options read alike."""
     alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
     if alike:
-        raise BadInput(
-            f"{row.where}: two of the options read alike (“{alike[0][:60]}”). Correct one, or "
-            f'leave the row out in the task\'s file: "leave_out": [{json.dumps(row.source_id)}].'
+        raise Ambiguous(
+            row.where,
+            f"two of the options read alike (“{alike[0][:60]}”): correct one.",
+            "leave_out",
+            {json.dumps([row.source_id]): "leave the row out"},
+            row=row.shown,
         )
 
 
@@ -123,9 +126,8 @@ def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn
         + f", {IN_WORDS[name]}" * bool(IN_WORDS[name])
         for name, numbers in readings.items()
     }
-    raise Ambiguous(
-        row.where, f"“answer” is “{answer[:60]}”, which names two options.", "answer_by", in_words
-    )
+    what = f"“answer” is “{answer[:60]}”, which names two options."
+    raise Ambiguous(row.where, what, "answer_by", in_words, row=row.shown)
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:

@@ -193,6 +193,7 @@ class TableReader:
                     "options": f"“{lists[0]}” are the options, “{others[0]}” names the right one",
                     "alternatives": f"“{lists[0]}” hold the answer, “{others[0]}” is left out",
                 },
+                row=first,
             )
         raise Ambiguous(
             file,
@@ -205,6 +206,7 @@ class TableReader:
                     f"“{there[1]}”, which judges “{there[0]}”"
                 ),
             },
+            row=first,
         )
 
     def _sort_out(
@@ -224,10 +226,13 @@ class TableReader:
         texts = [n for n in others if _is_text_column(n, rows) and not ASKS.fullmatch(n)]
         if texts and not self._lax:
             hold, are = ("hold", "are") if len(texts) > 1 else ("holds", "is")
-            raise BadInput(
-                f"{file}: {_listed(texts)} {hold} text in most rows and {are} not used. Name what "
-                'is asked in the task\'s file, "columns", or leave the rest out: "unused": '
-                f"{json.dumps(texts, ensure_ascii=False)} (--leave-out-unused leaves out all)."
+            raise Ambiguous(
+                file,
+                f"{_listed(texts)} {hold} text in most rows and {are} not used. What is asked has "
+                'to be named in "columns"; --leave-out-unused leaves out all else.',
+                "unused",
+                {json.dumps(texts, ensure_ascii=False): "no part of what is asked"},
+                row=rows[0].fields,
             )
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.unused += [name for name in others if name not in self.unused]
@@ -243,13 +248,17 @@ class TableReader:
         return all(is_hidden(one, self.known.missing) for one in values)
 
     def _leave_out(self, row: Record, columns: Fields) -> None:
-        value = _written(value_at(row.fields, as_list(columns["answer"])[0]))
-        if value.strip("“”") not in (*self.known.missing, *(self._said.get("missing") or ())):
-            row.refuse(
-                f"there is no answer ({value}). To leave such rows out, write in the task's file: "
-                f'"missing": [{value.replace("“", chr(34)).replace("”", chr(34))}].'
+        value = value_at(row.fields, as_list(columns["answer"])[0])
+        text = "" if value in NOTHING else str(text_of(value))
+        if text not in (*self.known.missing, *(self._said.get("missing") or ())):
+            raise Ambiguous(
+                row.where,
+                f"there is no answer ({_written(value)}).",
+                "missing",
+                {json.dumps([text], ensure_ascii=False): "leave such rows out"},
+                row=row.fields,
             )
-        reason = f"without an answer ({value})"
+        reason = f"without an answer ({_written(value)})"
         self.left_out[reason] += 1
         self.first_left_out.setdefault(reason, row.where)
 
@@ -336,6 +345,7 @@ class TableReader:
                 json.dumps(names, ensure_ascii=False): "counted from 0",
                 json.dumps(["(none)", *names], ensure_ascii=False): "counted from 1",
             },
+            row=rows[0].fields,
         )
 
     def _named_options(self, record: Record, answer: Any) -> Any:
@@ -379,6 +389,7 @@ class TableReader:
                 "alternatives": "several ways to write one answer, any of which is right",
                 "set": "one answer of several pieces, all of which are wanted",
             },
+            row=record.fields,
         )
 
     def _named(self, record: Record, value: Any) -> Any:

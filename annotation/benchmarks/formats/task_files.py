@@ -47,6 +47,13 @@ def as_said(field: str, value: str) -> Fields:
     raise BadInput(f"“{value[:60]}” cannot be read.")
 
 
+def also_said(before: Fields, said: Fields) -> Fields:
+    """What is left out adds up; anything else is as it was said last."""
+    names = ("unused", "missing", "leave_out")
+    both = {name: [*before[name], *said[name]] for name in names if name in said and name in before}
+    return {**before, **said, **both}
+
+
 def is_task_file(name: str, files: Files) -> bool:
     """Whether it describes a task: BIG-bench's tasks are files of this name, too."""
     if PurePosixPath(name).name != TASK_FILE:

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotation.models import Benchmark, Job, Task, Upload
 from tests import make
@@ -121,6 +122,19 @@ def test_asks_what_can_be_read_in_two_ways(admin_client: Client, sent: Sent) -> 
     assert '<li class="r-right">x' in page_of(admin_client, again)
     sent(go_on(again))
     assert Task.objects.get().examples.get().golds.get().alternatives == [[{"text": "0"}]]
+
+
+def test_leaves_out_by_one_press_after_the_other(admin_client: Client, sent: Sent) -> None:
+    table = b"question,answer,Notes\nWho?,Ann,As asked.\nWhere?,,As asked.\nWhen?,-,As asked.\n"
+    look = sent(reverse(IMPORT), named("t.csv", table))
+    for field, value in (("unused", ["Notes"]), ("missing", [""]), ("missing", ["-"])):
+        page = page_of(admin_client, look)
+        assert f'name="field" value="{field}"' in page
+        assert f'value="{escape(json.dumps(value))}" required>' in page
+        look = sent(go_on(look), {"field": field, "value": json.dumps(value)})
+    assert "3 read, 1 stored, 2 left out: 1 without an answer (empty)" in page_of(
+        admin_client, look
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,33 @@ def test_prints_counts_and_the_audit(folder: Path) -> None:
     assert Benchmark.objects.get().name == "my-benchmark"
 
 
+def test_shows_the_first_items_and_stores_nothing(tmp_path: Path) -> None:
+    table = tmp_path / "towns.csv"
+    table.write_text("question,A,B,answer,source\nWhich is in Kenya?,Lagos,Nairobi,B,web\n")
+    out, err = run(table, "--dry-run")
+    assert out == (
+        "towns: choice; test (1)\n"
+        "  Columns, as they were found. question: question; answer: answer; options: A, B\n"
+        "  Columns that hold no part of what is asked, and are left out: 1. source\n"
+        "  Rows. 1 read, 1 stored\n"
+        "  towns.csv, line 2\n"
+        "    | Which is in Kenya?\n"
+        "    [Lagos] [Nairobi *]\n"
+    )
+    assert err == "Nothing was stored: leave out --dry-run to store it.\n"
+    assert not Benchmark.objects.exists()
+
+
+def test_leaves_out_what_is_not_used_if_told(tmp_path: Path) -> None:
+    table = tmp_path / "towns.csv"
+    table.write_text("question,answer,Notes\nWho?,Ann,As asked.\n")
+    with pytest.raises(CommandError, match=r'“Notes” holds text.*"unused": \["Notes"\]'):
+        run(table)
+    out, _err = run(table, "--leave-out-unused")
+    assert "Columns that are not used: 1.\n      Notes" in out
+    assert Task.objects.get().examples.count() == 1
+
+
 def test_prints_examples_under_their_finding(folder: Path) -> None:
     write_rows(folder / "Reviews/x_test.jsonl", [choice_row(101), choice_row(101, id="again")])
     assert (
