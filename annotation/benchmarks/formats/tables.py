@@ -241,11 +241,12 @@ class TableReader:
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
 
     def _is_hidden(self, row: Record, columns: Fields) -> bool:
+        """An empty list of what is missing says that the usual signs for it are answers here."""
         missing = self._said.get("missing")
         values = [value_at(row.fields, path) for path in as_list(columns["answer"])]
-        if missing is not None:
-            return all(one in NOTHING or text_of(one) in missing for one in values)
-        return all(is_hidden(one, self.known.missing) for one in values)
+        if missing == []:
+            return all(one in NOTHING for one in values)
+        return all(is_hidden(one, (*self.known.missing, *(missing or ()))) for one in values)
 
     def _leave_out(self, row: Record, columns: Fields) -> None:
         value = value_at(row.fields, as_list(columns["answer"])[0])
