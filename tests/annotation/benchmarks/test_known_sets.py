@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.formats.known_sets import SETS
@@ -46,6 +47,11 @@ def test_a_text_that_the_set_does_not_have_is_asked_about(case: dict[str, Any]) 
 
 def test_each_known_set_has_a_row_here() -> None:
     assert {one.name for one in SETS} == {case["set"] for case in CASES}
+
+
+def test_the_documentation_names_them_all() -> None:
+    text = " ".join((settings.BASE_DIR / "docs/reference/formats.md").read_text().split())
+    assert f"Known sets: {', '.join(one.name for one in SETS)}." in text
 
 
 def test_the_right_one_does_not_stand_first_everywhere() -> None:
