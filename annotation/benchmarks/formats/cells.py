@@ -1,13 +1,12 @@
 """What stands in a cell: options and which of them are right, lists, conversations, texts."""
 
-import json
 import re
 from collections.abc import Sequence
 from hashlib import sha256
 from math import isnan
 from typing import Any
 
-from annotation.benchmarks.formats.content import Ambiguous, Record
+from annotation.benchmarks.formats.content import Record
 from annotation.benchmarks.formats.files import Fields
 from annotation.kinds.replies import as_python
 
@@ -33,14 +32,7 @@ def own_options(record: Record, options: Any, answer: Any) -> tuple[list[Any], l
         if isinstance(answer, list) and len(answer) == len(texts) and {*answer} == {0, 1}:
             marks = answer
     if any(text is None or (isinstance(text, float) and isnan(text)) for text in texts):
-        named = str(record.fields.get("id", record.line))
-        raise Ambiguous(
-            record.where,
-            "an option is missing (NaN).",
-            "leave_out",
-            {json.dumps([named]): "leave the row out"},
-            row=record.fields,
-        )
+        record.refuse("an option is missing (NaN).")
     if marks is not None:
         best = max((mark for mark in marks if isinstance(mark, int | float)), default=0)
         return texts, [place for place, mark in enumerate(marks) if mark == best > 0]

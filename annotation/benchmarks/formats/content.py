@@ -208,12 +208,17 @@ class Record:
     fields: dict[str, Any]
     # What is counted: lines, or rows of a file that has no lines.
     unit: str = "line"
+    # The id by which the row can be left out, where it can.
+    named: str = ""
 
     @property
     def where(self) -> str:
         return f"{self.file}, {self.unit} {self.line}"
 
     def refuse(self, problem: str) -> NoReturn:
+        if self.named:
+            left_out = {json.dumps([self.named], ensure_ascii=False): "leave the row out"}
+            raise Ambiguous(self.where, problem, "leave_out", left_out, row=self.fields)
         raise BadInput(f"{self.where}: {problem}")
 
     @property

@@ -210,9 +210,13 @@ def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, 
     except csv.Error as error:
         if not is_tsv:
             raise BadInput(f"{file}, line {start}: this is not CSV ({error}).") from error
-        rows = []
-    # In most such files a quote is a character, which must not join lines.
-    lines = enumerate(text.split("\n") if is_tsv else (), start=1)
+        rows, start = [], 0
+    if not is_tsv or not (
+        start <= text.count("\n") or any("\n" in c for _, row in rows for c in row)
+    ):
+        return rows
+    # Where quotes would join lines, or are not closed, they are characters of the texts.
+    lines = enumerate(text.split("\n"), start=1)
     plain = [(number, line.rstrip("\r").split(sign)) for number, line in lines if line.strip()]
     return plain if len({len(cells) for _, cells in plain}) == 1 else rows
 

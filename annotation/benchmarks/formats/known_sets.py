@@ -56,8 +56,9 @@ class KnownSet:
     def fits(self, row: Mapping[str, Any]) -> bool:
         if self.exact and any(not _is_beside(name) for name in row.keys() - self.needs):
             return False
+        gold = as_list(self.columns["answer"])
         return all(
-            path in row if "." not in path else value_at(row, path) is not None
+            value_at(row, path) is not None if "." in path or path in gold else path in row
             for path in self.needs
         )
 

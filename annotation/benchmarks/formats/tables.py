@@ -8,6 +8,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.formats.cells import (
@@ -120,14 +121,15 @@ class TableReader:
         self._names = self._label_names(rows, columns, file)
         left_out = self._said.get("leave_out", ())
         for number, row in enumerate(rows, start=1):
-            if _id(row, columns, number) in left_out:
+            row = replace(row, named=_id(row, columns, number))
+            if row.named in left_out:
                 self.left_out["that the task's file leaves out"] += 1
                 continue
             if not self._as_set and self._is_hidden(row, columns):
                 self._leave_out(row, columns)
                 continue
             row.check_unused(name for name in self.unused if name in row.fields)
-            yield self._in_fields(row, columns, number)
+            yield self._in_fields(row, columns)
 
     def _columns(self, names: Sequence[str], rows: Sequence[Record], file: str) -> Fields:
         named = self._said.get("columns") or {}
@@ -256,14 +258,17 @@ class TableReader:
                 row.where,
                 f"there is no answer ({_written(value)}).",
                 "missing",
-                {json.dumps([text], ensure_ascii=False): "leave such rows out"},
+                {
+                    json.dumps([text], ensure_ascii=False): "leave such rows out",
+                    **({"[]": "it is an answer like others"} if text else {}),
+                },
                 row=row.fields,
             )
         reason = f"without an answer ({_written(value)})"
         self.left_out[reason] += 1
         self.first_left_out.setdefault(reason, row.where)
 
-    def _in_fields(self, record: Record, columns: Fields, number: int) -> Record:
+    def _in_fields(self, record: Record, columns: Fields) -> Record:
         cells = record.fields
 
         def cell(field: str) -> Any:
@@ -283,7 +288,7 @@ class TableReader:
         # A question without a text is the text.
         is_alone = context in NOTHING
         fields: Fields = {
-            "id": _id(record, columns, number),
+            "id": record.named,
             "context": texts_of(question if is_alone else context),
             "question": "" if is_alone else joined(question),
             "groups": self._groups(cells, columns),
@@ -297,7 +302,7 @@ class TableReader:
             if cell(field) not in NOTHING:
                 fields[field] = cell(field)
         fields |= self._gold(record, cell("options"), columns, cell("answer"))
-        return Record(record.file, record.line, fields, record.unit)
+        return replace(record, fields=fields)
 
     def _part(self, cells: Fields) -> str:
         """Where a column says it of each row."""

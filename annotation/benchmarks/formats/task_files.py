@@ -50,7 +50,7 @@ def as_said(field: str, value: str) -> Fields:
 def also_said(before: Fields, said: Fields) -> Fields:
     """What is left out adds up; anything else is as it was said last."""
     names = ("unused", "missing", "leave_out")
-    both = {name: [*before[name], *said[name]] for name in names if name in said and name in before}
+    both = {n: [*before[n], *said[n]] for n in names if said.get(n) and n in before}
     return {**before, **said, **both}
 
 
