@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from annotation.kinds import answer_kind
 from annotation.models import Role
 from annotation.models.errors import BadInput
-from annotation.models.texts import checksum, is_text
+from annotation.models.texts import checksum, is_text, storable
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -192,7 +192,8 @@ class Ambiguous(BadInput):
     ) -> None:
         """readings: by the value as it is written in JSON, or a text. row: the first one that can
         be read so."""
-        self.row = {name: str(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
+        shown = {name: str(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
+        self.row = {storable(name): storable(text) for name, text in shown.items()}
         self.what, self.field, self.readings = f"{where}: {what}", field, dict(readings)
         lines = (
             f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'

@@ -211,9 +211,8 @@ def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, 
         if not is_tsv:
             raise BadInput(f"{file}, line {start}: this is not CSV ({error}).") from error
         rows, start = [], 0
-    if not is_tsv or not (
-        start <= text.count("\n") or any("\n" in c for _, row in rows for c in row)
-    ):
+    is_whole = start > text.count("\n")
+    if not is_tsv or (is_whole and not any("\n" in cell for _, cells in rows for cell in cells)):
         return rows
     # Where quotes would join lines, or are not closed, they are characters of the texts.
     lines = enumerate(text.split("\n"), start=1)

@@ -120,8 +120,8 @@ class TableReader:
             )
         self._names = self._label_names(rows, columns, file)
         left_out = self._said.get("leave_out", ())
-        for number, row in enumerate(rows, start=1):
-            row = replace(row, named=_id(row, columns, number))
+        named = (replace(row, named=_id(row, columns, n)) for n, row in enumerate(rows, start=1))
+        for row in named:
             if row.named in left_out:
                 self.left_out["that the task's file leaves out"] += 1
                 continue

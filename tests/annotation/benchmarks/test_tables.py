@@ -249,6 +249,41 @@ def test_leaves_what_is_utf_8_as_it_is_beside_another_encoding() -> None:
     assert read_text("t.csv", text, encoding="utf-16-le").sets[0].examples[0].context == ("What?",)
 
 
+@pytest.mark.parametrize(
+    ("text", "context"),
+    [
+        ('"The mark ""Ivory"" for tusks."', 'The mark "Ivory" for tusks.'),
+        ('"It came, she said.', '"It came, she said.'),
+        ('5" pipes', '5" pipes'),
+        ('"Home" is where', '"Home" is where'),
+    ],
+)
+def test_a_quote_in_tsv_joins_no_lines(text: str, context: str) -> None:
+    task = read_text("t.tsv", f"text\tlabel\n{text}\ta\nSecond.\tb\nThird.\ta\n")
+    assert [row.context[0] for row in task.sets[0].examples] == [context, "Second.", "Third."]
+
+
+@pytest.mark.parametrize(("said", "gold"), [({"missing": []}, ["-1", "4"]), (None, None)])
+def test_asks_whether_a_sign_for_nothing_is_an_answer(
+    said: dict[str, Any] | None, gold: list[str] | None
+) -> None:
+    rows = lines([{"input": "1-2", "target": "-1"}, {"input": "2+2", "target": "4"}])
+    if gold is None:
+        with pytest.raises(BadInput, match=r'"missing": \["-1"\].*or "missing": \[\] \(it is an'):
+            read_text("t.jsonl", rows)
+        return
+    examples = read_text("t.jsonl", rows, said=said).sets[0].examples
+    assert [row.gold_texts[0][0] for row in examples] == gold
+
+
+def test_a_set_is_known_by_where_its_gold_is() -> None:
+    """Of AGIEval, the tasks without options have theirs in another column."""
+    row = {"passage": None, "question": "1+1?", "options": None, "label": None, "answer": "2"}
+    task = read_text("t.jsonl", lines([row]))
+    assert "recognised" not in task.notes
+    assert (task.kind, asked(task)) == ("number", [(("1+1?",), "", (), ["2"])])
+
+
 class TestDrawing:
     def rows(self, count: int) -> str:
         return lines(
