@@ -34,11 +34,10 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         return _of_numbers(rows, counts)
     if marked:
         return SPANS.name
-    if len(counts) * 2 <= len(rows) and len(counts) <= MOST_LABELS:
+    repeat = len(counts) * 2 <= len(rows)
+    if (repeat and len(counts) <= MOST_LABELS) or (tables.is_label and len(rows) < FEW):
         return "choice"
-    if tables.is_label and len(rows) < FEW:
-        return "choice"
-    if not tables.is_label and (len(counts) * 5 > len(rows) * 4 or len(counts) > MOST_LABELS):
+    if not tables.is_label and len(counts) * 5 > len(rows) * 4:
         return "text"
     raise Ambiguous(
         rows[0].where,

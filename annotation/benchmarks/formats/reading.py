@@ -177,7 +177,11 @@ def _read_rows(
         for record in records(file):
             row = reader.read(record, role)
             if first := rows.get(row.source_id):
-                record.refuse(f"the id “{row.source_id}” is taken already, in {first.where}.")
+                taken = f"the id “{row.source_id}” is taken already, in {first.where}."
+                if record.named:
+                    number = {'{"id": ""}': "number the rows instead"}
+                    raise content.Ambiguous(record.where, taken, "columns", number, row=row.shown)
+                record.refuse(taken)
             rows[row.source_id] = row
     return list(rows.values())
 
@@ -244,13 +248,13 @@ def _as_training(of: SetFiles, rows: Sequence[content.ReadExample]) -> content.R
 def _first_labelled(
     order: Sequence[SetFiles], read: ReadRows, notes: dict[str, list[str]]
 ) -> tuple[SetFiles, list[content.ReadExample]]:
+    first = Unlabelled(f"{order[0].files[0]}: there are no answers in this file.")
     for number, one in enumerate(order):
         others = order[number + 1 :]
         try:
             rows = read(one.files)
         except Unlabelled as refusal:
-            if not others:
-                raise
+            first = first if number else refusal
             notes["unlabelled"] += [str(refusal)]
             continue
         if not rows:
@@ -263,7 +267,7 @@ def _first_labelled(
             f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
             "other part has."
         ]
-    raise BadInput(f"{order[0].files[0]}: there are no answers in this file.")
+    raise first
 
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:

@@ -50,6 +50,8 @@ from annotation.models.texts import is_text
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
 MARK = "#### "
+# Of names of columns, and of all of them in a sentence.
+LONGEST_NAME, LONGEST_NAMED = 60, 200
 NOTHING: tuple[Any, ...] = (None, "", [], {})
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
@@ -155,7 +157,11 @@ class TableReader:
         has_question = bool({"question", "context"} & columns.keys()) or bool(self.known.asks)
         if not has_question or "answer" not in columns:
             lacking = "answer" if has_question else "question"
-            there = f"there are {', '.join(names)}" if names else "there is no row"
+            there = f"there are {', '.join(names)[:LONGEST_NAMED]}" if names else "there is no row"
+            if any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names):
+                there = (
+                    "the first line looks like a row: write one with the columns' names above it"
+                )
             raise (Unlabelled if has_question else BadInput)(
                 f"{file}: no column is the {lacking}; {there}. Name it in the "
                 f'task\'s file: "columns": {{"{lacking}": "…"}}'

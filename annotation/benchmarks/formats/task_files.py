@@ -50,7 +50,9 @@ def as_said(field: str, value: str) -> Fields:
 def also_said(before: Fields, said: Fields) -> Fields:
     """What is left out adds up; anything else is as it was said last."""
     names = ("unused", "missing", "leave_out")
-    both = {n: [*before[n], *said[n]] for n in names if said.get(n) and n in before}
+    both: Fields = {n: [*before[n], *said[n]] for n in names if said.get(n) and n in before}
+    if "columns" in said:
+        both["columns"] = {**before.get("columns", {}), **said["columns"]}
     return {**before, **said, **both}
 
 

@@ -199,6 +199,11 @@ def test_names_tasks_for_their_files_or_folders(tmp_path: Path) -> None:
         ("t.csv", "", "t.csv is empty"),
         ("t.csv", "a,b\n1,2\n", "t.csv: no column is the question; there are a, b."),
         ("t.csv", "question,b\n1,2\n", "t.csv: no column is the answer"),
+        (
+            "t.tsv",
+            "o\tSuzy was on time. She\tdanced.\tslept.\t1\no\tBo was late. He\tran.\tflew.\t0\n",
+            "t.tsv: no column is the question; the first line looks like a row: write the columns'",
+        ),
         ("t.csv", "question,answer\n", "t.csv: no column is the question; there is no row."),
         (
             "t.csv",
@@ -282,6 +287,21 @@ def test_a_set_is_known_by_where_its_gold_is() -> None:
     task = read_text("t.jsonl", lines([row]))
     assert "recognised" not in task.notes
     assert (task.kind, asked(task)) == ("number", [(("1+1?",), "", (), ["2"])])
+
+
+def test_asks_about_many_answers_that_repeat() -> None:
+    rows = lines([{"text": f"Text {n}.", "answer": f"topic {n % 30}"} for n in range(90)])
+    with pytest.raises(BadInput, match=r'90 rows have 30 different.*"kind": "choice".*"text"'):
+        read_text("t.jsonl", rows)
+    assert len(read_text("t.jsonl", rows, said={"kind": "choice"}).sets[0].choices) == 30
+
+
+def test_asks_about_ids_that_are_none() -> None:
+    rows = lines([{"qid": 1, "question": f"{n}?", "answer": str(n)} for n in range(2)])
+    with pytest.raises(BadInput, match=r'the id “1” is taken.*"columns": {"id": ""} \(number the'):
+        read_text("t.jsonl", rows)
+    examples = read_text("t.jsonl", rows, said={"columns": {"id": ""}}).sets[0].examples
+    assert [row.source_id for row in examples] == ["1", "2"]
 
 
 class TestDrawing:
