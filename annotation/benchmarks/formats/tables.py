@@ -159,9 +159,7 @@ class TableReader:
             lacking = "answer" if has_question else "question"
             there = f"there are {', '.join(names)[:LONGEST_NAMED]}" if names else "there is no row"
             if any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names):
-                there = (
-                    "the first line looks like a row: write one with the columns' names above it"
-                )
+                there = "the first line looks like a row: write the columns' names above it"
             raise (Unlabelled if has_question else BadInput)(
                 f"{file}: no column is the {lacking}; {there}. Name it in the "
                 f'task\'s file: "columns": {{"{lacking}": "…"}}'
