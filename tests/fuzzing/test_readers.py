@@ -92,6 +92,9 @@ FOUND: list[tuple[str, int, tuple[Any, ...], object]] = [
     ("replies", 0, ("labels",), [[], []]),
     ("backup", 0, ("tables",), DEEP),
     ("bundle", 0, ("rules",), DEEP),
+    ("known-lines", 0, ("question", "choices"), True),
+    ("known-lines", 0, ("question", "choices", 0, "label"), HUGE),
+    ("known-lines", 0, ("answerKey",), [{"text": ["a"], "answer_start": 0.5}]),
 ]
 
 

@@ -4,6 +4,7 @@ A reader may refuse, with a sentence for whoever gave the file. Anything else is
 of several files gets them in one text, in a fixed order, with a line of === between them.
 """
 
+import gzip
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +24,10 @@ from django.urls import reverse
 from annotation.benchmarks.archives import open_files
 from annotation.benchmarks.formats.labelled import read_labelled
 from annotation.benchmarks.formats.task_files import read_task_file
-from annotation.benchmarks.importing import import_benchmark, import_episodes
+from annotation.benchmarks.importing import import_benchmark, import_episodes, read_source
+from annotation.benchmarks.looking import look
 from annotation.kinds import answer_kind
-from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Kind, Role
+from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Job, Kind, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.studies.people import read_people
@@ -178,6 +180,24 @@ def _question_tables() -> list[bytes]:
     ]
 
 
+def _packed() -> list[bytes]:
+    return [gzip.compress(table) for table in _question_tables()[:2]]
+
+
+def _known_sets() -> list[bytes]:
+    """A row of each, as its files hold it."""
+    file = TESTS / "annotation/benchmarks/known_sets.jsonl"
+    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [_lines(case["row"]) for case in cases]
+
+
+def _look_at_table(files: Contents, suffix: str) -> None:
+    """As the page does, whose result the database has to hold."""
+    file, name = io.BytesIO(files["file"]), f"sst2-boolq-wsc-nq{suffix}"
+    read, _ignored = read_source(file, None, lambda *_: None, file_name=name)
+    Job(result={"looks": [look(task) for task in read]}).save()
+
+
 def _import_episodes(files: Contents) -> None:
     with Folder(files) as folder:
         import_episodes([folder / name for name in EPISODES], name="fuzzed")
@@ -213,7 +233,7 @@ def toy() -> Benchmark:
 
 def _import_runs(files: Contents, *, labels: tuple[str, ...] = (), task: str = "mood") -> None:
     run = run_fields({**WHO, "task": task})
-    options = ReadOptions(run=run, labels=labels, same_answers=True)
+    options = ReadOptions(run=run, labels=labels, same_answers=True, accept_differences=True)
     with Folder(files) as folder:
         # HELM's reader takes a folder, the others its first file.
         path = folder if "run_spec.json" in files else folder / next(iter(files))
@@ -232,7 +252,7 @@ def _eval_archive(files: Contents) -> None:
     with NamedTemporaryFile(suffix=".eval") as file:
         Path(file.name).write_bytes(_zipped(files).getvalue())
         for reader, path in find_sources(Path(file.name))[0]:
-            options = ReadOptions(run=run_fields({**WHO, "task": "mood"}))
+            options = ReadOptions(run=run_fields({**WHO, "task": "mood"}), accept_differences=True)
             import_predictions(reader=reader, path=path, benchmark=toy(), options=options)
 
 
@@ -438,6 +458,9 @@ TARGETS: dict[str, Target] = {
     "json-lines": Target(partial(_read_table, suffix=".jsonl"), _tables),
     "question-csv": Target(partial(_import_table, suffix=".csv"), _question_tables),
     "question-lines": Target(partial(_import_table, suffix=".jsonl"), _question_tables),
+    "known-lines": Target(partial(_look_at_table, suffix=".jsonl"), _known_sets),
+    "known-json": Target(partial(_look_at_table, suffix=".json"), _known_sets),
+    "packed": Target(partial(_import_table, suffix=".csv.gz"), _packed),
     "episodes": Target(_import_episodes, _episodes, EPISODES),
     "own-lines": Target(_import_runs, _own_lines, ("runs.jsonl",)),
     "lm-eval": Target(

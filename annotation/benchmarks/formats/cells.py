@@ -6,46 +6,48 @@ from hashlib import sha256
 from math import isnan
 from typing import Any
 
-from annotation.benchmarks.formats.content import Record
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.content import Record, json_type
+from annotation.benchmarks.formats.known_sets import as_list
 from annotation.kinds.replies import as_python
 
 LONGEST_LIST = 1_000_000
 
 
-def own_options(record: Record, options: Any, answer: Any) -> tuple[list[Any], list[int] | None]:
-    """The options of a row, and the places of the right ones where the row itself says them."""
+def own_options(
+    record: Record, options: Any, answer: Any, *, marks: Any = None
+) -> tuple[list[Any], list[int] | None]:
+    """The options of a row, and the places of the right ones where the row itself says them, or
+    `marks` do: one for each, the greatest for what is right."""
     if isinstance(options, str):
         options = python_list(record, options)
     if isinstance(options, list) and all(isinstance(o, dict) and "text" in o for o in options):
         options = {name: [one.get(name) for one in options] for name in ("text", "label")}
-    marks = None
     if isinstance(options, dict) and isinstance(options.get("text"), list):
-        texts, labels, marks = options["text"], options.get("label"), options.get("marks")
+        texts, labels = options["text"], options.get("label")
+        marks = options.get("marks", marks)
     elif isinstance(options, dict):
-        texts = list(options)
-        labels = texts if all(isinstance(one, str) for one in options.values()) else None
-        marks = list(options.values()) if labels is None else None
-        texts = list(options.values()) if labels else texts
+        # By letters, or with a score for each text.
+        texts, labels = list(options.values()), list(options)
+        if not all(isinstance(text, str) for text in texts):
+            texts, labels, marks = labels, None, texts
+    elif isinstance(options, list):
+        texts, labels = options, None
     else:
-        texts, labels = list(options), None
-        if isinstance(answer, list) and len(answer) == len(texts) and {*answer} == {0, 1}:
-            marks = answer
+        record.refuse(f"the options must be a list of texts, but they are {json_type(options)}.")
     if any(text is None or (isinstance(text, float) and isnan(text)) for text in texts):
         record.refuse("an option is missing (NaN).")
-    if marks is not None:
+    if isinstance(marks, list) and len(marks) == len(texts):
         best = max((mark for mark in marks if isinstance(mark, int | float)), default=0)
         return texts, [place for place, mark in enumerate(marks) if mark == best > 0]
-    places = [str(label) for label in labels or ()]
+    places = [str(label) for label in as_list(labels)]
     return texts, [places.index(str(answer))] if str(answer) in places else None
 
 
-def mixed(texts: Sequence[Any], row: Fields) -> tuple[list[Any], list[int]]:
+def mixed(texts: Sequence[Any]) -> tuple[list[Any], list[int]]:
     """In an order that follows from the texts alone, and where the first one is now."""
-    order = sorted(
-        range(len(texts)), key=lambda n: sha256(f"{sorted(map(str, texts))} {texts[n]}".encode())
-        .hexdigest()
-    )  # fmt: skip
+    together = sorted(map(str, texts))
+    hashes = [sha256(f"{together} {text}".encode(errors="replace")).digest() for text in texts]
+    order = sorted(range(len(texts)), key=hashes.__getitem__)
     return [texts[place] for place in order], [order.index(0)]
 
 

@@ -314,7 +314,7 @@ def decoded(data: bytes, file: str, encoding: str) -> str:
 
 def is_hidden(value: object, missing: Sequence[str] = ()) -> bool:
     """Whether gold says that there is none."""
-    return value is None or (
+    return value in (None, [], {}) or (
         not isinstance(value, list | dict)
         and str(value).strip().lower() in (*HIDDEN, *(one.lower() for one in missing))
     )

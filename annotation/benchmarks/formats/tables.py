@@ -57,6 +57,8 @@ NOTHING: tuple[Any, ...] = (None, "", [], {})
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
 )
+# Of which no column of texts consists.
+NO_WORDS = ("true", "false", "nan", "null")
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
 
@@ -324,10 +326,11 @@ class TableReader:
 
     def _gold(self, record: Record, options: Any, columns: Fields, answer: Any) -> Fields:
         if options not in NOTHING:
-            texts, place = own_options(record, options, answer)
+            marks = answer if self.known.answer_by == "marks" else None
+            texts, place = own_options(record, options, answer, marks=marks)
             if columns["answer"] in as_list(columns["options"])[:1] and place is None:
                 # The right one stands first in every row: not so on people's pages.
-                texts, place = mixed(texts, record.fields)
+                texts, place = mixed(texts)
             if place is not None:
                 return {"choices": texts, "answer": place, "is_settled": True}
             return {"choices": texts, "answer": self._named_options(record, answer)}
@@ -366,7 +369,7 @@ class TableReader:
     def _own_gold(self, record: Record, answer: Any) -> list[Any]:
         """A list holds the pieces of a text, or several ways to write one answer."""
         if isinstance(answer, dict) and isinstance(answer.get("text"), list):
-            starts = answer.get("answer_start") or [None] * len(answer["text"])
+            starts = as_list(answer.get("answer_start")) + [None] * len(answer["text"])
             pairs = zip(answer["text"], starts, strict=False)
             return [{"text": text, "answer_start": start} for text, start in pairs]
         if isinstance(answer, list) and any(isinstance(one, dict) for one in answer):
@@ -448,13 +451,8 @@ def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
 def _is_text(value: Any) -> bool:
     if isinstance(value, list | dict):
         return any(map(_is_text, value.values() if isinstance(value, dict) else value))
-    is_word = isinstance(value, str) and value.strip().lower() not in (
-        "true",
-        "false",
-        "nan",
-        "null",
-    )
-    return is_word and any(letter.isalpha() for letter in value)
+    text = value.strip().lower() if isinstance(value, str) else ""
+    return text not in NO_WORDS and any(letter.isalpha() for letter in text)
 
 
 def _short(row: Fields, name: str) -> str:
