@@ -18,6 +18,8 @@ from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, viewers
 
 # With one person or one item there is no interval.
 FEWEST = 2
+ONE_PERSON = "none: one person"
+ONE_CONTEXT = "none: all its items have one context"
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def _cells(
             items, splits = max(numbers), len({batch.training_set_id for batch in batches})
         width = _width(shots, people, items, viewers)
         about = {"task": task, "shots": shots, "pool": pool, "splits": splits}
-        found.append({**about, "people": people, "items": items, "width": width})
+        why = ONE_PERSON if people < FEWEST else ONE_CONTEXT
+        found.append({**about, "people": people, "items": items, "width": width, "why": why})
     return sorted(found, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
 
 

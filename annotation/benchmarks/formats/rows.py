@@ -34,7 +34,10 @@ class RowReader:
         record.check_unused(unused)
         noted = self.notes["unused_columns"]
         noted += [name for name in unused if name not in noted]
-        context = _read_context(record)
+        context, question = _read_context(record), record.text("question")
+        # As in tables: a question without a text is the text.
+        if context == ("",) and question.strip():
+            context, question = (question,), ""
         if not all(segment.strip() for segment in context):
             self.notes["empty_context"].append(record.where)
         options = own_options.read_options(record)
@@ -43,7 +46,7 @@ class RowReader:
             role=role,
             source_id=_read_id(record),
             context=context,
-            question=record.text("question"),
+            question=question,
             candidates=_read_candidates(record, context),
             alternatives=self._read_answer(record, context, options),
             options=options,

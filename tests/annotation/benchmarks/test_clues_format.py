@@ -383,3 +383,13 @@ class TestLayout:
         write_rows(write_task(tmp_path / "T") / "y_train_2_01.jsonl", rows)
         with pytest.raises(BadInput, match=r"x_train_2_1.jsonl and .*y_train_2_01.jsonl are the"):
             read(tmp_path)
+
+
+def test_a_question_without_a_context_is_the_text(tmp_path: Path) -> None:
+    row = {"id": 1, "context": "", "question": "What holds a pool?", "answer": ["a hotel"]}
+    write_rows(tmp_path / "Task" / "x_test.jsonl", [row])
+    with open_files(tmp_path) as files:
+        (task,), _ignored = read_benchmark(files, None, lambda *_: None)
+    (example,) = task.sets[0].examples
+    assert (example.context, example.question) == (("What holds a pool?",), "")
+    assert "empty_context" not in task.notes

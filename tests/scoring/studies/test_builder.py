@@ -126,8 +126,19 @@ def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -
 
 
 def test_one_person_has_no_interval(study: Study, task: Task) -> None:
-    (cell,) = build(study, possible_batches(task)[:1], BatchOptions(people=1, seconds=20))["cells"]
-    assert cell["width"] is None
+    (cell, *_) = build(study, possible_batches(task)[:1], BatchOptions(people=1, seconds=20))[
+        "cells"
+    ]
+    assert (cell["width"], cell["why"]) == (None, "none: one person")
+
+
+def test_says_where_one_context_has_no_interval(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    task.examples.update(context=["One text."], context_hash="one")
+    sent = {**choice(task, 1), "look": "1"}
+    page = admin_client.post(address(study), sent).content.decode()
+    assert "none: all its items have one context" in page
 
 
 def test_the_fee_of_the_platform_is_in_the_cost(study: Study, task: Task) -> None:
