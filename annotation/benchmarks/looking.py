@@ -1,7 +1,7 @@
 """A benchmark before it is stored: what was read of it, and its first items as people will see
 them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from annotation.benchmarks.audit import reader_findings
@@ -67,8 +67,9 @@ def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
     }
 
 
-def in_lines(seen: dict[str, Any]) -> Iterator[str]:
+def in_lines(task: ReadTask) -> Iterator[str]:
     """As a terminal shows it: a star for what is right."""
+    seen = look(task)
     yield f"{seen['slug']}: {seen['kind']}; {', '.join(seen['sets'])}"
     for message, examples in seen["notes"]:
         yield f"  {message} {'; '.join(examples)}"
@@ -81,8 +82,3 @@ def in_lines(seen: dict[str, Any]) -> Iterator[str]:
             yield "    " + " ".join(f"[{text}{' *' * right}]" for text, right in item["options"])
         else:
             yield f"    * {' | '.join(item['gold'])}"
-
-
-def looks_of(read: Sequence[ReadTask]) -> Iterator[str]:
-    for task in read:
-        yield from in_lines(look(task))

@@ -178,6 +178,10 @@ NOT_TEXT = "a character that is not text (NUL or half a surrogate pair)"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+# Questions whose readings do not show the row themselves.
+SHOWN_BY = ("columns", "answers", "kind", "unused", "label_names")
+
+
 class Ambiguous(BadInput):
     """What can be read in two ways, with the line of the task's file that says which is meant."""
 
@@ -199,7 +203,11 @@ class Ambiguous(BadInput):
             f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'
             for value, reading in readings.items()
         )
-        super().__init__(f"{where}: {what} Say in the task's file: {', or '.join(lines)}.")
+        told = "; ".join(f"{name}: {text[:40]}" for name, text in self.row.items() if text)
+        shown_row = f" The row: {told[:LONGEST_SHOWN]}" if told and field in SHOWN_BY else ""
+        super().__init__(
+            f"{where}: {what} Say in the task's file: {', or '.join(lines)}.{shown_row}"
+        )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from annotation.benchmarks.archives import MOST_BYTES, PACKED
 from annotation.benchmarks.formats.content import (
     CANARY,
     Record,
-    check_storable,
     read_json,
     read_records,
 )
@@ -41,10 +40,7 @@ ENCODINGS = "cp1252 (Windows) or mac_roman"
 
 def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
     """Of a table that is looked at before it is imported."""
-    records = list(islice(read_table(data, file, encoding), FIRST))
-    for record in records:
-        check_storable(record.fields, record.where)
-    return [record.fields for record in records]
+    return [record.fields for record in islice(read_table(data, file, encoding), FIRST)]
 
 
 def read_table(
@@ -91,19 +87,15 @@ def _unwrapped(row: Fields) -> tuple[Fields, str, object]:
         return {"id": row.get("doc_id"), **row["doc"]}, "", row.get("doc_id")
     instance = row["instance"] if isinstance(row.get("instance"), dict) else row
     if isinstance(instance.get("references"), list) and instance.keys() >= {"input", "id"}:
-        if reason := _not_asked(instance):
-            return {}, reason, None
+        if instance.get("split") == "train":
+            return {}, "an example for prompts", None
+        if instance.get("perturbation"):
+            return {}, "a perturbed copy", None
         return _of_helm(instance), "", instance.get("id") if instance is not row else None
     if "scores" in row and "target" in row and "input" in row:
         kept = {name: row[name] for name in ("id", "input", "choices", "target") if row.get(name)}
         return kept, "", row.get("id")
     return row, "", None
-
-
-def _not_asked(instance: Fields) -> str:
-    if instance.get("split") == "train":
-        return "an example for prompts"
-    return "a perturbed copy" if instance.get("perturbation") else ""
 
 
 def _of_helm(instance: Fields) -> Fields:
@@ -116,10 +108,6 @@ def _of_helm(instance: Fields) -> Fields:
     if all(marks):
         return {**own, "answer": texts}
     return {**own, "choices": {"text": texts, "marks": marks}, "answer": marks}
-
-
-def _lines(data: bytes, file: str) -> Iterator[Record]:
-    return read_records(data, file)
 
 
 def _objects(data: bytes, file: str) -> Iterator[Record]:
@@ -274,7 +262,7 @@ READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
     ".csv": _separated,
     ".tsv": _separated,
     ".json": _objects,
-    ".jsonl": _lines,
+    ".jsonl": read_records,
     ".parquet": _columnar,
 }
 

@@ -205,8 +205,7 @@ class TableReader:
             )
         raise Ambiguous(
             file,
-            f"both “{there[0]}” and “{there[1]}” may hold the answer (“{_short(first, there[0])}” "
-            f"and “{_short(first, there[1])}” in the first row).",
+            f"both “{there[0]}” and “{there[1]}” may hold the answer.",
             "columns",
             {
                 json.dumps({"answer": there[0]}): f"“{there[0]}”",
@@ -333,7 +332,8 @@ class TableReader:
                 texts, place = mixed(texts)
             if place is not None:
                 return {"choices": texts, "answer": place, "is_settled": True}
-            return {"choices": texts, "answer": self._named_options(record, answer)}
+            named = labels_in(record, answer) if self._as_set else answer
+            return {"choices": texts, "answer": texts_of(named)}
         if self._as_set:
             return {"answer": [self._named(record, one) for one in labels_in(record, answer)]}
         return {"answer": self._own_gold(record, answer)}
@@ -360,11 +360,6 @@ class TableReader:
             },
             row=rows[0].fields,
         )
-
-    def _named_options(self, record: Record, answer: Any) -> Any:
-        if self._as_set:
-            return labels_in(record, answer)
-        return answer if isinstance(answer, list) else text_of(answer)
 
     def _own_gold(self, record: Record, answer: Any) -> list[Any]:
         """A list holds the pieces of a text, or several ways to write one answer."""
@@ -453,10 +448,6 @@ def _is_text(value: Any) -> bool:
         return any(map(_is_text, value.values() if isinstance(value, dict) else value))
     text = value.strip().lower() if isinstance(value, str) else ""
     return text not in NO_WORDS and any(letter.isalpha() for letter in text)
-
-
-def _short(row: Fields, name: str) -> str:
-    return str(text_of(row.get(name)))[:40]
 
 
 def _written(value: Any) -> str:
