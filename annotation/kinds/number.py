@@ -10,7 +10,13 @@ from annotation import kinds
 from annotation.kinds.replies import read_number_of
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
-from scoring.core.normalisation import LONGEST_NUMBER, MULTIPLES, number, read_number
+from scoring.core.normalisation import (
+    LONGEST_NUMBER,
+    MULTIPLES,
+    MULTIPLES_WITHIN,
+    number,
+    read_number,
+)
 
 
 class Number(kinds.AnswerKind):
@@ -26,7 +32,7 @@ class Number(kinds.AnswerKind):
     normalisations = ("number",)
     takes_tolerance = True
     # For the page, which reads as the server does.
-    multiples = " ".join(sorted(MULTIPLES))
+    multiples, multiples_within = MULTIPLES, MULTIPLES_WITHIN
 
     def problem_of_row(self, row: kinds.FileRow) -> str:
         for texts in row.gold_texts:

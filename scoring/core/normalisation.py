@@ -114,23 +114,40 @@ _OF_THOUSANDS = re.compile("[\u066c\uff0c\ufe50](?=[0-9]{3}(?![0-9]))")
 _UNSEEN = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _LONG_MARK = re.compile(r"\u30fc(?=\s*\d)")
 _VULGAR = re.compile(r"[\u00bc-\u00be\u2150-\u215e\u2189]")
-# Behind a number they make another one of it, or are one more.
-MULTIPLES = frozenset(
-    re.findall(
-        r"\w+",
+# Behind a number they make another one of it, or are one more; with a star, whatever goes on so. Of
+# other languages as CLDR abbreviates large numbers.
+MULTIPLES = "|".join(
+    word.replace("*", ".*")
+    for word in re.findall(
+        r"\S+",
         """
-        k hundred hundreds thousand thousands million millions billion billions trillion
-        trillions bn mn mio mrd tausend hundert
-        score scores dozen dozens half quarter quarters third thirds squared cubed lakh lakhs
-        crore crores
+        k kk hundred hundreds thousand* million* milliard* billion* trillion* tn bn mn mio mrd mld
+        mln mlr mlrd mljrd bln trln tsd tausend* hundert* thousend*
+        score scores dozen* gross half quarter quarters third thirds squared cubed lakh* crore*
+        below minus negative keur kusd kgbp teur tusd meur musd
         one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
         sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty
         ninety
         eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig
         fünfzig sechzig siebzig achtzig neunzig
+        mil mille mila milh* milió* milj* milio* milia* milij* miliu* milli[óe]n* millon* millón*
+        millie* milyar* milyon* miljard* miljoen* bilh* bilij* bilj* bilió* bilio* billón* billó*
+        tril[hijy]* trilió* duizend* tusen* tusind* tuhat* hilj* tis tisoč* tisuć* tisíc* tys
+        tysi[ąę]* tūkst* ezer* ribu rb juta jt elfu nghìn
+        χιλ χιλιάδ* εκατομμ* δισ δισεκ* τρισ τρισεκ*
+        тыс тысяч* тис тисяч* хил хиляд* хиљ* милион* милиард* милијард* миллион* миллиард* млн
+        млрд мільйон* мільярд* билион* трилион* триллион* трильйон* трлн
+        אלף אלפים מיליון מיליארד טריליון
+        ألف آلاف مليون ملايين مليار ارب ترليون تریلیون میلیون میلیارد هزار ہزار لاکھ کروڑ کھرب
         """,
     )
 )
+# The same in scripts that part words otherwise, and what says that a number is a bound.
+MULTIPLES_WITHIN = (
+    "हज़ार|हजार|लाख|करोड़|कोटी|अरब|अब्ज|खरब|হাজার|লাখ|কোটি|હજાર|લાખ|કરોડ|અબજ|ஆயிரம்|மில்லியன்|"
+    "వేలు|మిలియన్|พัน|หมื่น|แสน|ล้าน|triệu|tỷ|천|만|억|조|半|割|以上|以下|未満|未满|超"
+)
+_MULTIPLE, _WITHIN = re.compile(MULTIPLES), re.compile(MULTIPLES_WITHIN)
 # Behind an amount of money alone: else a metre, say.
 _MULTIPLES_OF_MONEY = frozenset({"m", "mm", "b", "t"})
 # A thousand is 1,000 or 1 000 or 1'000; a point parts thousands only where there are several.
@@ -176,8 +193,14 @@ def _multiplies(unit: str, *, of_money: bool) -> bool:
     # small 2 or 3 behind a letter belongs to the unit, as in square metres.
     counts = any(letter.isnumeric() for letter in re.sub(r"(?<=[a-zA-Z])[\u00b2\u00b3]", "", unit))
     of_money = of_money or re.search(_MONEY, unit) is not None
-    multiples = MULTIPLES | (_MULTIPLES_OF_MONEY if of_money else frozenset())
-    return counts or any(word in ("M", "B") or word.lower() in multiples for word in words)
+    if counts or _WITHIN.search(unit):
+        return True
+    return any(
+        word in ("M", "MM", "B")
+        or _MULTIPLE.fullmatch(word.lower()) is not None
+        or (of_money and word.lower() in _MULTIPLES_OF_MONEY)
+        for word in words
+    )
 
 
 def _fraction(written: re.Match[str]) -> Fraction | None:

@@ -60,9 +60,10 @@
   /* Whether what stands behind a number makes another number of it. */
   function multiplies(unit, ofMoney) {
     const words = unit.match(/\p{L}+/gu) || [];
-    const multiples = document.getElementById("number-read").dataset.multiples.split(" ");
-    return COUNTING.test(unit) || /(?<![a-zA-Z])[\u00b2\u00b3]/.test(unit)
-      || words.some((word) => ["M", "B"].includes(word) || multiples.includes(word.toLowerCase())
+    const { multiples, within } = document.getElementById("number-read").dataset;
+    const multiple = new RegExp(`^(?:${multiples})$`, "u");
+    return COUNTING.test(unit) || /(?<![a-zA-Z])[\u00b2\u00b3]/.test(unit) || new RegExp(within, "u").test(unit)
+      || words.some((word) => ["M", "MM", "B"].includes(word) || multiple.test(word.toLowerCase())
         || (ofMoney && MULTIPLES_OF_MONEY.has(word.toLowerCase())));
   }
 

@@ -68,6 +68,13 @@ READ = {
     "١٬٢٠٠٫٥": "1200.5",
     "3 m": "3",
     "5 t": "5",
+    "5 mm": "5",
+    "5 millimetres": "5",
+    "12 miles": "12",
+    "30 min": "30",
+    "5 χιλιόμετρα": "5",
+    "4 мили": "4",
+    "3 pairs": "3",
 }
 # None at all, or two.
 UNREAD = [
@@ -76,6 +83,11 @@ UNREAD = [
     "10³", "10⁶", "5²", "5①", "2Ⅳ", "5 ④", "2½½", "½2", "5‰", "3 million", "3 Million", "5k", "5 K",
     "5M", "2 dozen", "5 and a half", "3万", "百5", "5 十", "5 squared",
     "١٬٢٠", "２，５", "2، 5",
+    "3 Tsd", "3 mln", "3 mil", "3 mille", "3 тыс", "3 млн", "٣ آلاف", "٣ مليون", "3천", "3만",
+    "5만원", "3 tn", "3 gross", "3割", "3 kEUR", "3MM", "3 lakhs", "3 लाख", "3 triệu",
+    "3 millones", "3 milhões", "3 mil millones", "3 Milliarden", "3 miljoen", "3 miliardy",
+    "3 below zero", "3 negative", "3 minus", "2キロ半", "3時半", "5未満", "5以上", "3 ล้าน",
+    "3 thousend",
     "5 to six", "5 score", "5 sechs", "5 Zwölf", "USD 3m", "$3m", "3m USD", "€ 2 b", "£4 mm",
 ]  # fmt: skip
 # Pairs that must stay apart.
