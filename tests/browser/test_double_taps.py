@@ -15,6 +15,8 @@ from tests.browser.person import DOUBLE_CLICK_MS, Person
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # A quick double tap, well within what the page takes for one.
+# As in page.js.
+UNREAD_MS = 800
 SOON_S = 0.2
 SEND = "[data-send]"
 NONE = "[data-span-none]"
@@ -76,8 +78,25 @@ def test_do_not_answer_two_items_with_none(somebody: Comes) -> None:
     finger.touch(*place, at=first + 3.5 * SOON_S)
     person.page.wait_for_timeout(500)
     assert (person.step, Judgement.objects.count()) == (1, 1)
+    person.page.wait_for_timeout(UNREAD_MS)
     finger.touch(*middle(person, NONE), at=first + 10 * SOON_S)
     expect(person.page.locator("[name=step]")).to_have_value("2")
+
+
+def test_do_not_send_none_for_a_text_that_nobody_can_have_read(somebody: Comes) -> None:
+    """Who was taught to press twice does so once more."""
+    person = somebody(PHONE).start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    person.page.locator(NONE).click()
+    person.page.evaluate(
+        "none => document.querySelector('[data-work]').addEventListener('answerplaced', () =>"
+        " setTimeout(() => document.querySelector(none).click()), { once: true })",
+        NONE,
+    )
+    person.page.wait_for_timeout(DOUBLE_CLICK_MS)
+    person.page.locator(NONE).click()
+    expect(person.page.locator("[name=step]")).to_have_value("1")
+    expect(person.page.locator(f"{NONE}.is-asking")).to_be_visible()
+    assert Judgement.objects.count() == 1
 
 
 def test_choose_an_answer_that_stands_where_the_button_was(tapping: FingerPerson) -> None:

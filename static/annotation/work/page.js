@@ -10,6 +10,8 @@
   const DOUBLE_CLICK_MS = 350;
   const DOUBLE_CLICK_PX = 24;
   const SECOND_TAP_MS = 400;
+  // Nobody has read a text so soon: a second press was meant for the item before.
+  const UNREAD_MS = 800;
   // Of the window's height: a text that is longer is read by scrolling.
   const LONG = 0.6;
   const KEYS_OFF = "keys-off";
@@ -24,6 +26,7 @@
 
   let form = null;
   let draft = null;
+  let openedAt = 0;
   let composed = 0; // characters that an input method has not finished
   let restoring = false;
 
@@ -60,6 +63,7 @@
   const draftKey = () => DRAFT + form.elements.step.value;
 
   function openStep() {
+    openedAt = performance.now();
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
     const fresh = {
@@ -264,7 +268,8 @@
 
   // That "none" is sent by one press is asked about once, and known from then on.
   page.addEventListener("nonechosen", (event) => {
-    if (store.read(NONE_ASKED)) return;
+    const isTooSoon = performance.now() - openedAt < UNREAD_MS;
+    if (store.read(NONE_ASKED) && !isTooSoon) return;
     store.write(NONE_ASKED, true);
     event.preventDefault();
   });

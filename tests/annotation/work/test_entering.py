@@ -119,15 +119,20 @@ def test_takes_one_place_for_a_prefetch_and_a_second_tab() -> None:
     assert (Assignment.objects.count(), taken()) == (1, 1)
 
 
-def test_shows_the_latest_link_to_a_form_of_an_earlier_one() -> None:
+@pytest.mark.parametrize("answer", ["agree", "decline"])
+def test_takes_no_answer_to_one_study_for_another(answer: str) -> None:
     first, second = make.running_batch(title="First"), make.running_batch(title="Second")
     client = came(first)
     digest = client.get(CONSENT).context["door"].digest
     came(second, client)
-    page = text_of(agree(client, door=digest))
-    assert "Second" in page
-    assert "This is not the study that you were just looking at" in page
+    response = client.post(CONSENT, {answer: "1", "door": digest})
+    page = text_of(response)
+    assert "Your answer was not taken" in page
+    assert "Read about “Second”" in page
+    # A second press would be an answer to a study that nobody read about.
+    assert "I agree" not in page
     assert not Assignment.objects.exists()
+    assert not JoinCount.objects.exists()
     agree(client)
     assert Assignment.objects.get().batch == second
 
