@@ -19,7 +19,17 @@ from django.utils import timezone
 from annotation.benchmarks import importing
 from annotation.benchmarks.importing import import_benchmark, remove_abandoned
 from annotation.jobs import queue
-from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
+from annotation.models import (
+    Benchmark,
+    Example,
+    Gold,
+    GoldVersion,
+    Item,
+    ItemSet,
+    Job,
+    Task,
+    Upload,
+)
 from scoring.planning.forms import DraftForm
 from tests.annotation.benchmarks.clues_files import choice_row, write_task
 
@@ -178,3 +188,18 @@ def url_of_this_database() -> str:
     if connection.vendor == "sqlite":
         return f"sqlite:///{found['NAME']}"
     return f"postgresql://{found['USER']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db
+def test_keeps_a_file_that_was_looked_at_for_some_hours() -> None:
+    """And one that a job has yet to read for as long as that takes."""
+    now, over = timezone.now(), {"state": "done", "finished_at": timezone.now()}
+    files = {name: Upload.objects.create(name=name, data=b"") for name in ("seen", "read", "none")}
+    Job.objects.create(kind="look_at_benchmark", upload=files["seen"], **over)
+    Job.objects.create(kind="look_at_benchmark", upload=files["read"], **over)
+    Job.objects.create(kind="import_benchmark", upload=files["read"])
+    remove_abandoned(at=now + timedelta(hours=5))
+    assert Upload.objects.count() == 3
+    remove_abandoned(at=now + timedelta(hours=7))
+    assert set(Upload.objects.values_list("name", flat=True)) == {"read"}
