@@ -1,12 +1,13 @@
 """What stands in a cell: options and which of them are right, lists, conversations, texts."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import isnan
-from typing import Any
+from typing import Any, NoReturn
 
-from annotation.benchmarks.formats.content import Record, json_type
+from annotation.benchmarks.formats.content import Ambiguous, Record, json_type
 from annotation.benchmarks.formats.known_sets import as_list
 from annotation.kinds.replies import as_python
 
@@ -119,3 +120,28 @@ def texts_of(value: Any) -> Any:
 
 def joined(value: Any) -> Any:
     return "\n".join(map(str, texts_of(value))) if isinstance(value, list) else text_of(value)
+
+
+# Of which no column of texts consists.
+NO_WORDS = ("true", "false", "nan", "null")
+
+
+def holds_text(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        return any(map(holds_text, value.values() if isinstance(value, dict) else value))
+    text = value.strip().lower() if isinstance(value, str) else ""
+    return text not in NO_WORDS and any(letter.isalpha() for letter in text)
+
+
+def ask_about_unused(where: str, names: Sequence[str], row: Mapping[str, Any]) -> NoReturn:
+    """About columns of text that nothing is made of."""
+    hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
+    listed = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
+    raise Ambiguous(
+        where,
+        f"{listed} {hold} text in most rows and {are} not used. What is asked has to be named in "
+        '"columns"; --leave-out-unused leaves out all else.',
+        "unused",
+        {json.dumps(list(names), ensure_ascii=False): "no part of what is asked"},
+        row=row,
+    )

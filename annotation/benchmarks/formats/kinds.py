@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.benchmarks.formats.content import Ambiguous, ReadExample
+from annotation.benchmarks.formats.content import Ambiguous, ReadExample, Span
 from annotation.benchmarks.formats.tables import TableReader
 from annotation.kinds import answer_kinds
 from annotation.kinds.choice import MOST_LABELS, label_of
@@ -74,12 +74,10 @@ def _is_in_text(row: ReadExample) -> bool:
 def with_plain_labels(rows: Sequence[ReadExample]) -> list[ReadExample]:
     """Labels that look alike are one: without white space around them, in one form of letters."""
     return [
-        replace(
-            row,
-            alternatives=[
-                [{"text": in_one_form(span["text"]).strip()} for span in spans]
-                for spans in row.alternatives
-            ],
-        )
+        replace(row, alternatives=[[_plain(span) for span in spans] for spans in row.alternatives])
         for row in rows
     ]
+
+
+def _plain(span: Span) -> Span:
+    return {"text": in_one_form(span["text"]).strip()}

@@ -139,7 +139,7 @@ def find_tables(
 def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str]:
     """By the file's name, or by the folder that is named for a part."""
     *folders, file = parts
-    stem = PurePosixPath(file.removesuffix(PACKED)).stem
+    stem = PurePosixPath(re.sub(rf"{PACKED}$", "", file, flags=re.I)).stem
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
     match = TABLE.fullmatch(stem)
     assert match is not None  # it fits any name

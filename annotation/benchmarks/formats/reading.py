@@ -83,7 +83,7 @@ def read_task(
     lax: bool = False,
 ) -> content.ReadTask:
     said = {name: own.pop(name) for name in SAID if name in own}
-    if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by"}):
+    if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
         raise BadInput(f"{task.own}: “{min(of_tables)}” is said of tables alone: leave it out.")
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     called = f"{task.name} {files.title}"
@@ -102,21 +102,17 @@ def read_task(
         sets = _sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
     else:
         sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
+        if not lax:
+            reader.check_unused(said.get("unused", ()))
     count = sum(len(one.examples) for one in sets)
     # What the layout of CLUES counts from is known.
     ways = [way for way in WAYS if task.is_table or way != "number"]
     sets = _settled(sets, tables, ways, as_set=as_set)
-    rows = [row for read_set in sets for row in read_set.examples]
-    kind = own.get("kind") or tables.kind
-    if not kind and task.is_table:
-        kind = kind_of_table(rows, tables, is_named="choices" in own)
-    kind = kind or next(one.name for one in answer_kinds() if one.fits(rows))
-    _check_kind(task, own, kind, rows)
+    kind = _kind_of(task, own, tables, sets)
     _settle_normalisation(task, own, kind)
-    takes_labels = answer_kind(kind).takes_labels and not any(row.options for row in rows)
-    if takes_labels and task.is_table:
+    if task.is_table and answer_kind(kind).takes_labels:
         sets = [replace(one, examples=with_plain_labels(one.examples)) for one in sets]
-        rows = [row for read_set in sets for row in read_set.examples]
+    rows = [row for read_set in sets for row in read_set.examples]
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
     labels = sorted({in_one_form(text): text for text in sorted(texts)}.values())
@@ -129,22 +125,35 @@ def read_task(
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
-    if takes_labels:
+    if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
-    if task.is_table:
-        _tell(tables, sets, count, reader.notes)
+    _tell(tables, sets, count, reader.notes)
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
     return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
 
 
+def _kind_of(
+    task: TaskFiles, own: Fields, tables: TableReader, sets: Sequence[content.ReadSet]
+) -> str:
+    """As the task's file or its set names it, or by its rows, which it has to fit."""
+    rows = [row for read_set in sets for row in read_set.examples]
+    kind: str = own.get("kind") or tables.kind
+    if not kind and task.is_table:
+        kind = kind_of_table(rows, tables, is_named="choices" in own)
+    kind = kind or next(one.name for one in answer_kinds() if one.fits(rows))
+    _check_kind(task, own, kind, rows)
+    return kind
+
+
 def _tell(
     tables: TableReader, sets: Sequence[content.ReadSet], count: int, notes: dict[str, list[str]]
 ) -> None:
-    """What was made of a table: which set it is, its columns, and all of its rows."""
-    notes["recognised"] = [tables.known.name] if tables.known.name else []
-    notes["columns"], notes["unused_columns"] = tables.found, tables.unused
-    notes["left_aside"] = tables.aside
+    """What was made of all rows; of a table, which set it is, and of its columns."""
+    if tables.found:
+        notes["recognised"] = [tables.known.name] if tables.known.name else []
+        notes["columns"], notes["unused_columns"] = tables.found, tables.unused
+        notes["left_aside"] = tables.aside
     kept = len({row.where for one in sets for row in one.examples})
     left = dict(tables.left_out)
     if repeated := len(notes["repeated_in_set"]):

@@ -1,11 +1,13 @@
 """The rows of a benchmark's files, in the fields of CLUES: each becomes an example."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import content, images, own_options
+from annotation.benchmarks.formats.cells import ask_about_unused, holds_text
+from annotation.benchmarks.formats.known_sets import is_aside
 from scoring.core.normalisation import in_one_form
 
 MOST_GROUPS, LONGEST_GROUP = 10, content.LONGEST_GROUP
@@ -26,12 +28,24 @@ class RowReader:
         self.notes: dict[str, list[str]] = defaultdict(list)
         # Whether an answer is a list of alternatives, not of the pieces of one.
         self.lists_alternatives = False
+        # Of all rows, the last of them, and in how many of them which field that is not used holds
+        # text.
+        self.count, self.last = 0, content.Record("", 0, {})
+        self.texts: Counter[str] = Counter()
+
+    def check_unused(self, known: Collection[str]) -> None:
+        """Raise Ambiguous for fields of text that nothing is made of, beside the known ones."""
+        often = [name for name, count in self.texts.items() if 2 * count >= self.count]
+        if names := sorted(name for name in often if name not in known and not is_aside(name)):
+            ask_about_unused(self.last.file, names, self.last.fields)
 
     def read(self, record: content.Record, role: str) -> content.ReadExample:
         self.canary = self.canary or record.canary
         others = record.fields.keys() - FIELDS
         unused = sorted(name for name in others if not content.CANARY.fullmatch(name))
         record.check_unused(unused)
+        self.texts.update(name for name in unused if holds_text(record.fields[name]))
+        self.count, self.last = self.count + 1, record
         noted = self.notes["unused_columns"]
         noted += [name for name in unused if name not in noted]
         context, question = _read_context(record), record.text("question")

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.formats.cells import (
+    ask_about_unused,
     boxed,
+    holds_text,
     joined,
     labels_in,
     mixed,
@@ -57,8 +59,6 @@ NOTHING: tuple[Any, ...] = (None, "", [], {})
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
 )
-# Of which no column of texts consists.
-NO_WORDS = ("true", "false", "nan", "null")
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
 
@@ -232,15 +232,7 @@ class TableReader:
         others = [name for name in left if name not in aside]
         texts = [n for n in others if _is_text_column(n, rows) and not ASKS.fullmatch(n)]
         if texts and not self._lax:
-            hold, are = ("hold", "are") if len(texts) > 1 else ("holds", "is")
-            raise Ambiguous(
-                file,
-                f"{_listed(texts)} {hold} text in most rows and {are} not used. What is asked has "
-                'to be named in "columns"; --leave-out-unused leaves out all else.',
-                "unused",
-                {json.dumps(texts, ensure_ascii=False): "no part of what is asked"},
-                row=rows[0].fields,
-            )
+            ask_about_unused(file, texts, rows[0].fields)
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.unused += [name for name in others if name not in self.unused]
         self.aside += [name for name in aside if name not in self.aside]
@@ -439,20 +431,9 @@ def _option_columns(names: Sequence[str]) -> list[str]:
 
 
 def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
-    texts = sum(_is_text(row.fields.get(name)) for row in rows)
+    texts = sum(holds_text(row.fields.get(name)) for row in rows)
     return texts * 2 >= len(rows) > 0
-
-
-def _is_text(value: Any) -> bool:
-    if isinstance(value, list | dict):
-        return any(map(_is_text, value.values() if isinstance(value, dict) else value))
-    text = value.strip().lower() if isinstance(value, str) else ""
-    return text not in NO_WORDS and any(letter.isalpha() for letter in text)
 
 
 def _written(value: Any) -> str:
     return "empty" if value in NOTHING else f"“{text_of(value)}”"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(f"“{name}”" for name in names[:6]) + (" and others" * (len(names) > 6))

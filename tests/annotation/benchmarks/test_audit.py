@@ -82,7 +82,7 @@ def test_finds_no_fault_in_a_clean_task(tmp_path: Path) -> None:
         tmp_path, [choice_row(1), choice_row(2)], {(2, 1): [choice_row(3), choice_row(4)]}
     )
     assert {finding.severity for finding in findings.values()} == {"note"}
-    assert set(findings) == {"floors", "ceiling"}
+    assert set(findings) == {"floors", "ceiling", "rows"}
 
 
 def test_finds_shot_sets_whose_numbers_are_permuted(tmp_path: Path) -> None:

@@ -59,7 +59,12 @@ def test_tells_contents_apart_by_context_and_question(tmp_path: Path, other: dic
 
 
 def test_keeps_no_field_that_it_does_not_know(tmp_path: Path) -> None:
-    task = read_one(tmp_path, choice_row(1, secret="the answer"))
+    task = read_one(tmp_path / "known", choice_row(1, rationale="the answer"))
+    assert "the answer" not in repr(task)
+    row = choice_row(1, secret="the answer")
+    with pytest.raises(BadInput, match=r'“secret” holds text.*"unused": \["secret"\]'):
+        read_one(tmp_path / "asked", row)
+    task = read_one(tmp_path / "told", row, unused=["secret"])
     assert "the answer" not in repr(task)
 
 
@@ -135,14 +140,15 @@ class TestAnswer:
         answer = [{"text": "Anna", "answer_start": 2}]
         task = read_one(tmp_path, spans_row(1, answer, context="😀 Anna"))
         assert first(task).alternatives == [[{"text": "Anna", "segment": 0, "start": 2}]]
-        assert task.notes == {}
+        assert task.notes == {"rows": ["1 read, 1 stored"]}
 
     @pytest.mark.parametrize("start", [1, -1, 999])
     def test_drops_a_start_that_does_not_fit(self, tmp_path: Path, start: int) -> None:
         task = read_one(tmp_path, spans_row(1, [{"text": "Anna", "answer_start": start}]))
         assert first(task).alternatives == [[{"text": "Anna"}]]
         assert task.notes == {
-            "start_does_not_fit": [f"Task/x_test.jsonl, line 1: “Anna” at {start}"]
+            "rows": ["1 read, 1 stored"],
+            "start_does_not_fit": [f"Task/x_test.jsonl, line 1: “Anna” at {start}"],
         }
 
 
@@ -177,7 +183,8 @@ def test_uses_the_first_of_two_golds_for_one_training_content(tmp_path: Path) ->
     (task,) = read(tmp_path)
     assert next(iter(task.examples().values())).gold_texts == [["good"]]
     assert task.notes == {
-        "gold_differs": ["T/x_train_1_2.jsonl, line 1, against T/x_train_1_1.jsonl, line 1"]
+        "rows": ["4 read, 4 stored"],
+        "gold_differs": ["T/x_train_1_2.jsonl, line 1, against T/x_train_1_1.jsonl, line 1"],
     }
 
 

@@ -33,6 +33,7 @@ def test_prints_counts_and_the_audit(folder: Path) -> None:
     out, err = run(folder)
     assert out.startswith(
         "reviews: choice, 2 training examples in 1 shot set, 2 test examples (new)\n"
+        "  note: Rows.\n      4 read, 4 stored\n"
         "  note: What no skill earns (S1 in percent, policy any): no answer everywhere 0.00, "
         "the best single label everywhere 50.00, every label at once 66.67.\n"
     )

@@ -153,7 +153,7 @@ def test_imports_a_folder(folder: Path) -> None:
 
 def test_stores_an_example_and_its_gold_as_the_file_says_them(tmp_path: Path) -> None:
     gold = {"text": "Boris", "answer_start": 9}
-    row = spans_row(1, [gold], hint="look at the end", is_impossible=False)
+    row = spans_row(1, [gold], explanation="look at the end", is_impossible=False)
     write_task(tmp_path / "Who", [row], {})
     import_benchmark(tmp_path, name="mine")
     example = Example.objects.get()

@@ -1,5 +1,6 @@
 """Tables of questions as today's benchmarks are published, and rows of logs."""
 
+import gzip
 import json
 from collections.abc import Sequence
 from importlib import import_module
@@ -287,6 +288,30 @@ def test_a_set_is_known_by_where_its_gold_is() -> None:
     task = read_text("t.jsonl", lines([row]))
     assert "recognised" not in task.notes
     assert (task.kind, asked(task)) == ("number", [(("1+1?",), "", (), ["2"])])
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.csv.gz", "T.JSONL.GZ"])
+def test_reads_what_is_packed(name: str) -> None:
+    text = MMLU if "csv" in name else lines([{"question": "Which, then?", **OWN}])
+    task = read_text(name, gzip.compress(text.encode()))
+    assert (task.slug, len(task.sets[0].examples)) == ("t", 1)
+    with pytest.raises(BadInput, match="cannot be unpacked: it is damaged"):
+        read_text(name, gzip.compress(text.encode())[:-9])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_reads_utf_16_by_its_mark(encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    text = f"{mark}question,answer\nÄpfel?,ja\nBirnen?,nein\n".encode(encoding)
+    assert read_text("t.csv", text).sets[0].examples[0].context == ("Äpfel?",)
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.ods", "T.XLS"])
+def test_says_what_to_do_with_a_spreadsheet(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+    for source in (BytesIO(b"PK"), tmp_path / name):
+        with pytest.raises(BadInput, match=f"^{name} is a spreadsheet: save the sheet with the"):
+            read(source, name)
 
 
 def test_asks_about_many_answers_that_repeat() -> None:
