@@ -37,7 +37,10 @@ def running_batch_of(
     task = make.task(bench, kind=kind, training=0, tests=0, **task_fields)
     if training:
         examples = [_example(task, text, n, Role.TRAINING) for n, text in enumerate(training)]
-        make.item_set(task, examples, name="train", shots=len(training), split=1)
+        shots = make.item_set(task, examples, name="train", shots=len(training), split=1)
+        if shots.choices:  # practice offers what is right
+            shots.choices = sorted({*shots.choices, *(t for text in training for t in text.gold)})
+            shots.save()
     shown = tests or [Text("Oslo.", gold=["Oslo"], candidates=["Oslo"])]
     items = [_example(task, text, n, Role.TEST) for n, text in enumerate(shown)]
     test_set = task.item_sets.get(name="test")

@@ -295,7 +295,7 @@ def consent(request: HttpRequest) -> HttpResponse:
     if not {"agree", "decline"} & request.POST.keys():
         return _behind(request, door, link)
     if _is_of_other(request, door):
-        return _refused_answer(request, link)
+        return _refused_answer(request, door, link)
     return _slowed(request, "consents", link) or _answered(request, door, link)
 
 
@@ -456,9 +456,11 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
 # Refusing
 
 
-def _refused_answer(request: HttpRequest, link: JoinLink) -> HttpResponse:
-    """To another study's consent. It shows no button that would be an answer to this one, since a
-    second press may follow the first."""
+def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
+    """To the consent of an earlier link. Where that leads to no work yet, no button is shown that
+    would be an answer to this one, since a second press may follow the first."""
+    if joining.present_assignment(_visit(door, link)) is not None:
+        return _behind(request, door, link, is_other=True)
     sentence = _(
         "Your answer was not taken: in this browser the link of another study, “%(title)s”, was "
         "opened later. For the study that you just saw, open its link again."
