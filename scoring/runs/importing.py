@@ -347,8 +347,8 @@ class _Filling(ImportedRun):
         kind, shown = answer_kind(self.run.task.kind), self.items.asked[example]
         options, labels = kind.options_as_read(shown), kind.options(shown)
         if isinstance(answer, records.Chosen):
-            # As label names of a task without options of its own, or as its numbers.
-            return naming.in_item(answer.places, record.options or labels, shown.options)
+            listed = record.options or (() if shown.options else labels)
+            return naming.in_item(answer.places, listed, shown.options)
         if isinstance(answer, int):
             # A class that there is not is an answer, and wrong.
             known = kind.takes_labels and answer < len(labels)

@@ -16,10 +16,11 @@ def in_item(places: Collection[int], listed: Texts, own: Texts) -> tuple[str, ..
     wanted, there = [*map(_plain, listed)], [*map(_plain, own)]
     if own and (not listed or wanted == there):
         return tuple(str(place) for place in places)
-    return tuple(
-        str(there.index(wanted[place])) if there.count(wanted[place]) == 1 else listed[place]
-        for place in places
-    )
+    texts = [listed[place] if place < len(listed) else f"option {place + 1}" for place in places]
+    if not own:
+        return tuple(texts)
+    found = [there.index(key) if there.count(key) == 1 else None for key in map(_plain, texts)]
+    return tuple(map(_as_number, texts, found))
 
 
 def by_way(pieces: Texts, own: Texts, way: str) -> tuple[str, ...]:
@@ -27,9 +28,7 @@ def by_way(pieces: Texts, own: Texts, way: str) -> tuple[str, ...]:
     if not way:
         return tuple(pieces)
     places = [WAYS[way](piece.strip(), own) for piece in pieces]
-    return tuple(
-        piece if place is None else f"{place}" for piece, place in zip(pieces, places, strict=True)
-    )
+    return tuple(map(_as_number, pieces, places))
 
 
 def way_of(answers: Mapping[int, Texts], options: Mapping[int, Texts]) -> str:
@@ -49,6 +48,13 @@ def way_of(answers: Mapping[int, Texts], options: Mapping[int, Texts]) -> str:
             f'first line which is meant, "answer_by": "{first}" or "answer_by": "{second}"'
         )
     return next(iter(whole), "")
+
+
+def _as_number(text: str, place: int | None) -> str:
+    """What names no option must not read as the number of one."""
+    if place is None:
+        return f"“{text}”" if text.strip().isdecimal() else text
+    return str(place)
 
 
 def _plain(text: str) -> str:

@@ -154,7 +154,8 @@ def _tell(
         notes["recognised"] = [tables.known.name] if tables.known.name else []
         notes["columns"], notes["unused_columns"] = tables.found, tables.unused
         notes["left_aside"] = tables.aside
-    kept = len({row.where for one in sets for row in one.examples})
+    # Several questions may stand in one row.
+    kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
     left = dict(tables.left_out)
     if repeated := len(notes["repeated_in_set"]):
         left["that repeat another of their file"] = repeated

@@ -247,3 +247,8 @@ def _read_or_none(path: Path) -> list[ReadTask]:
         return read(path)
     except BadInput:
         return []
+
+
+def test_counts_each_question_of_a_row() -> None:
+    task = task_of("17-refused-but-published/race.json")
+    assert task.notes["rows"] == ["2 read, 2 stored"]

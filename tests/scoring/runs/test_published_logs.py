@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Gold
 from scoring.models import Run
+from scoring.runs.naming import by_way, in_item
 from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.skips import SHARED, WITHOUT_FILES
@@ -172,3 +173,14 @@ def test_options_tell_items_of_one_text_apart(tmp_path: Path) -> None:
         "id:q0": ["0"],
         "id:q1": ["0"],
     }
+
+
+def test_an_answer_that_names_no_option_is_not_the_number_of_one() -> None:
+    own = ["4", "2", "0", "3"]
+    # Without the log's own list a place is a place, whatever the texts look like.
+    assert in_item((0,), (), own) == ("0",)
+    assert in_item((1,), ("7", "1"), own) == ("“1”",)
+    assert in_item((2,), ("3", "0", "2", "4"), own) == ("1",)
+    assert in_item((5,), (), ()) == ("option 6",)
+    assert by_way(["1", "2", "none"], own, "text") == ("“1”", "1", "none")
+    assert by_way(["0", "1"], own, "number") == ("“0”", "0")
