@@ -130,7 +130,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         names = list(dict.fromkeys(name for row in rows for name in row))
         form = ColumnsForm(request.POST or None, names=names)
         if request.method == "POST" and form.is_valid():
-            arguments["said"] = {**arguments.get("said", {}), "columns": form.columns}
+            arguments["said"] = also_said(arguments.get("said", {}), {"columns": form.columns})
             arguments["lax"] = form.leaves_out_others
             return to_row(enqueue(LOOK, arguments, upload=upload, author=request.user))
         cells = [[row.get(name, "") for name in names] for row in rows]

@@ -241,7 +241,9 @@ def _sets_of_table(
         sets = [_as_training(named, read(named.files)), *sets]
     for one in reversed(order[order.index(asked) + 1 :]):
         of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
-        if _base(one.part) == _base(asked.part) or (of.is_part and (not draw or draw.source)):
+        # Nobody practises on a test, whichever part is asked instead.
+        is_test = _base(one.part) in ("test", _base(asked.part))
+        if is_test or (of.is_part and (not draw or draw.source)):
             notes["not_drawn"] += [f"{one.files[0]}: not read"]
             continue
         try:

@@ -329,6 +329,15 @@ def test_asks_about_ids_that_are_none() -> None:
     assert [row.source_id for row in examples] == ["1", "2"]
 
 
+def test_a_test_part_is_no_practice_where_another_is_asked(tmp_path: Path) -> None:
+    for part in ("test", "validation"):
+        (tmp_path / f"{part}.csv").write_text(f"question,answer\n{part} 1?,1.5\n{part} 2?,2.5\n")
+    (tmp_path / "task.json").write_text('{"parts": {"test": "validation"}}')
+    (task,) = read(tmp_path)
+    assert [one.file for one in task.sets] == ["validation.csv"]
+    assert task.notes["not_drawn"] == ["test.csv: not read"]
+
+
 class TestDrawing:
     def rows(self, count: int) -> str:
         return lines(
