@@ -184,6 +184,8 @@ class Person:
 
     def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int, str]]:
         """The place among all words, the start, the end and the text of each."""
+        # A page that has just come has no words before its scripts have made them.
+        self.page.wait_for_selector("[data-span-picker].is-ready")
         words = enumerate(self.page.evaluate(WORDS))
         return [
             (n, a, b, text)
