@@ -107,9 +107,9 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         if request.method != "POST" or job is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
         arguments, kind = dict(job.arguments), "import_benchmark"
-        if field := request.POST.get("field"):
+        if line := request.POST.get("line"):
             try:
-                said = as_said(field, request.POST.get("value", ""))
+                said = as_said(line)
             except Refusal as refusal:
                 messages.error(request, str(refusal))
                 return to_row(job)

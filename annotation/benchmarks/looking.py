@@ -23,8 +23,7 @@ def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
         read, ignored = read_source(source, arguments.pop("tasks", None), progress, **arguments)
     except Ambiguous as question:
         readings, row = list(question.readings.items()), list(question.row.items())
-        asked = {"field": question.field, "readings": readings, "row": row}
-        return {"question": asked, "summary": question.what}
+        return {"question": {"readings": readings, "row": row}, "summary": question.what}
     return {"looks": [look(task) for task in read], "ignored": ignored, "summary": SEEN}
 
 

@@ -1,6 +1,5 @@
 """What stands in a cell: options and which of them are right, lists, conversations, texts."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -141,7 +140,6 @@ def ask_about_unused(where: str, names: Sequence[str], row: Mapping[str, Any]) -
         where,
         f"{listed} {hold} text in most rows and {are} not used. What is asked has to be named in "
         '"columns"; --leave-out-unused leaves out all else.',
-        "unused",
-        {json.dumps(list(names), ensure_ascii=False): "no part of what is asked"},
+        ("unused", list(names), "no part of what is asked"),
         row=row,
     )

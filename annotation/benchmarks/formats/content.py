@@ -189,25 +189,31 @@ class Ambiguous(BadInput):
         self,
         where: str,
         what: str,
-        field: str,
-        readings: Mapping[str, str],
-        *,
+        *readings: tuple[str, Any, str],
         row: Mapping[str, Any] | None = None,
     ) -> None:
-        """readings: by the value as it is written in JSON, or a text. row: the first one that can
-        be read so."""
-        shown = {name: str(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
+        """readings: a field of the task's file, its value, and what that means. row: the first one
+        that can be read so."""
+        shown = {name: _written(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
         self.row = {storable(name): storable(text) for name, text in shown.items()}
-        self.what, self.field, self.readings = f"{where}: {what}", field, dict(readings)
-        lines = (
-            f'"{field}": {value if value[:1] in "[{" else json.dumps(value)} ({reading})'
-            for value, reading in readings.items()
-        )
+        self.what = f"{where}: {what}"
+        # Lines of the task's file, with what they mean.
+        self.readings = {
+            f'"{field}": {json.dumps(value, ensure_ascii=False)}': meaning
+            for field, value, meaning in readings
+        }
+        lines = (f"{line} ({meaning})" for line, meaning in self.readings.items())
         told = "; ".join(f"{name}: {text[:40]}" for name, text in self.row.items() if text)
-        shown_row = f" The row: {told[:LONGEST_SHOWN]}" if told and field in SHOWN_BY else ""
+        is_shown = told and any(field in SHOWN_BY for field, *_ in readings)
         super().__init__(
-            f"{where}: {what} Say in the task's file: {', or '.join(lines)}.{shown_row}"
+            f"{where}: {what} Say in the task's file: {', or '.join(lines)}."
+            + (f" The row: {told[:LONGEST_SHOWN]}" if is_shown else "")
         )
+
+
+def _written(value: object) -> str:
+    is_nested = isinstance(value, list | dict)
+    return json.dumps(value, ensure_ascii=False, default=str) if is_nested else str(value)
 
 
 @dataclass(frozen=True)
@@ -226,8 +232,8 @@ class Record:
 
     def refuse(self, problem: str) -> NoReturn:
         if self.named:
-            left_out = {json.dumps([self.named], ensure_ascii=False): "leave the row out"}
-            raise Ambiguous(self.where, problem, "leave_out", left_out, row=self.fields)
+            left_out = ("leave_out", [self.named], "leave the row out")
+            raise Ambiguous(self.where, problem, left_out, row=self.fields)
         raise BadInput(f"{self.where}: {problem}")
 
     @property

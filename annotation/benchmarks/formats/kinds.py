@@ -42,8 +42,8 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
     raise Ambiguous(
         rows[0].where,
         f"{len(rows)} rows have {len(counts)} different answers (“{golds[0]}”).",
-        "kind",
-        {"choice": "labels to choose from", "text": "answers to type"},
+        ("kind", "choice", "labels to choose from"),
+        ("kind", "text", "answers to type"),
         row=rows[0].shown,
     )
 
@@ -57,11 +57,8 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
     raise Ambiguous(
         rows[0].where,
         f"every answer is one of the numbers {', '.join(sorted(counts))}.",
-        "kind",
-        {
-            "number": "a number to type",
-            "choice": f'a button for each; with their names: "label_names": [{names}]',
-        },
+        ("kind", "number", "a number to type"),
+        ("kind", "choice", f'a button for each; with their names: "label_names": [{names}]'),
         row=rows[0].shown,
     )
 

@@ -2,7 +2,6 @@
 by its index from 0, its number from 1, its letter or its text. The gold of such an example is its
 option's number."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -46,8 +45,7 @@ def check_unlike(row: ReadExample) -> None:
         raise Ambiguous(
             row.where,
             f"two of the options read alike (“{alike[0][:60]}”): correct one.",
-            "leave_out",
-            {json.dumps([row.source_id]): "leave the row out"},
+            ("leave_out", [row.source_id], "leave the row out"),
             row=row.shown,
         )
 
@@ -121,13 +119,17 @@ def _is_doubtful(usual: str, whole: Mapping[str, Sequence[list[int] | None]]) ->
 def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn:
     """With what the first row in which they differ would say by each."""
     answer = " / ".join(text for texts in row.gold_texts for text in texts)
-    in_words = {
-        name: f"“{' / '.join(row.options[number] for number in numbers or ())[:60]}”"
-        + f", {IN_WORDS[name]}" * bool(IN_WORDS[name])
+    in_words = [
+        (
+            "answer_by",
+            name,
+            f"“{' / '.join(row.options[number] for number in numbers or ())[:60]}”"
+            + f", {IN_WORDS[name]}" * bool(IN_WORDS[name]),
+        )
         for name, numbers in readings.items()
-    }
+    ]
     what = f"“answer” is “{answer[:60]}”, which names two options."
-    raise Ambiguous(row.where, what, "answer_by", in_words, row=row.shown)
+    raise Ambiguous(row.where, what, *in_words, row=row.shown)
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:

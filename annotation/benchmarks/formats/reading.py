@@ -189,8 +189,8 @@ def _read_rows(
             if first := rows.get(row.source_id):
                 taken = f"the id “{row.source_id}” is taken already, in {first.where}."
                 if record.named:
-                    number = {'{"id": ""}': "number the rows instead"}
-                    raise content.Ambiguous(record.where, taken, "columns", number, row=row.shown)
+                    number = ("columns", {"id": ""}, "number the rows instead")
+                    raise content.Ambiguous(record.where, taken, number, row=row.shown)
                 record.refuse(taken)
             rows[row.source_id] = row
     return list(rows.values())

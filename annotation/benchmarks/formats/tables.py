@@ -3,7 +3,6 @@ known of published sets, by their usual names, or as the task's file names them,
 rows in the fields of CLUES. What can be read in two ways is asked, and nothing is left out unsaid.
 """
 
-import json
 import re
 import string
 from collections import Counter
@@ -196,23 +195,24 @@ class TableReader:
             raise Ambiguous(
                 file,
                 f"both “{lists[0]}” and “{others[0]}” may hold the answer.",
-                "answers",
-                {
-                    "options": f"“{lists[0]}” are the options, “{others[0]}” names the right one",
-                    "alternatives": f"“{lists[0]}” hold the answer, “{others[0]}” is left out",
-                },
+                (
+                    *("answers", "options"),
+                    f"“{lists[0]}” are the options, “{others[0]}” names the right one",
+                ),
+                (
+                    *("answers", "alternatives"),
+                    f"“{lists[0]}” hold the answer, “{others[0]}” is left out",
+                ),
                 row=first,
             )
         raise Ambiguous(
             file,
             f"both “{there[0]}” and “{there[1]}” may hold the answer.",
-            "columns",
-            {
-                json.dumps({"answer": there[0]}): f"“{there[0]}”",
-                json.dumps({"answer": there[1], "context": there[0]}): (
-                    f"“{there[1]}”, which judges “{there[0]}”"
-                ),
-            },
+            ("columns", {"answer": there[0]}, f"“{there[0]}”"),
+            (
+                *("columns", {"answer": there[1], "context": there[0]}),
+                f"“{there[1]}”, which judges “{there[0]}”",
+            ),
             row=first,
         )
 
@@ -254,11 +254,8 @@ class TableReader:
             raise Ambiguous(
                 row.where,
                 f"there is no answer ({_written(value)}).",
-                "missing",
-                {
-                    json.dumps([text], ensure_ascii=False): "leave such rows out",
-                    **({"[]": "it is an answer like others"} if text else {}),
-                },
+                ("missing", [text], "leave such rows out"),
+                *([("missing", [], "it is an answer like others")] if text else []),
                 row=row.fields,
             )
         reason = f"without an answer ({_written(value)})"
@@ -345,11 +342,8 @@ class TableReader:
         raise Ambiguous(
             file,
             f"the answers are numbers and the labels names: the first is “{first}”.",
-            "label_names",
-            {
-                json.dumps(names, ensure_ascii=False): "counted from 0",
-                json.dumps(["(none)", *names], ensure_ascii=False): "counted from 1",
-            },
+            ("label_names", names, "counted from 0"),
+            ("label_names", ["(none)", *names], "counted from 1"),
             row=rows[0].fields,
         )
 
@@ -384,11 +378,8 @@ class TableReader:
         raise Ambiguous(
             record.where,
             f"the answer is a list ({', '.join(map(str, texts[:3]))}).",
-            "answers",
-            {
-                "alternatives": "several ways to write one answer, any of which is right",
-                "set": "one answer of several pieces, all of which are wanted",
-            },
+            ("answers", "alternatives", "several ways to write one answer, any of which is right"),
+            ("answers", "set", "one answer of several pieces, all of which are wanted"),
             row=record.fields,
         )
 

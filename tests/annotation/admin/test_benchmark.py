@@ -115,10 +115,11 @@ def test_asks_what_can_be_read_in_two_ways(admin_client: Client, sent: Sent) -> 
     look = sent(reverse(IMPORT), named("ways.jsonl", rows))
     page = page_of(admin_client, look)
     assert "ways.jsonl, line 1: “answer” is “1”, which names two options." in page
-    assert 'value="index" required> “y”, counted from 0' in page
-    assert 'value="number" required> “x”, counted from 1' in page
+    line = '"answer_by": "{}"'
+    assert f'value="{escape(line.format("index"))}" required> “y”, counted from 0' in page
+    assert f'value="{escape(line.format("number"))}" required> “x”, counted from 1' in page
     assert "Store it" not in page
-    again = sent(go_on(look), {"field": "answer_by", "value": "number"})
+    again = sent(go_on(look), {"line": line.format("number")})
     assert '<li class="r-right">x' in page_of(admin_client, again)
     sent(go_on(again))
     assert Task.objects.get().examples.get().golds.get().alternatives == [[{"text": "0"}]]
@@ -129,28 +130,28 @@ def test_leaves_out_by_one_press_after_the_other(admin_client: Client, sent: Sen
     look = sent(reverse(IMPORT), named("t.csv", table))
     for field, value in (("unused", ["Notes"]), ("missing", [""]), ("missing", ["-"])):
         page = page_of(admin_client, look)
-        assert f'name="field" value="{field}"' in page
-        assert f'value="{escape(json.dumps(value))}" required>' in page
-        look = sent(go_on(look), {"field": field, "value": json.dumps(value)})
+        line = f'"{field}": {json.dumps(value)}'
+        assert f'value="{escape(line)}" required>' in page
+        look = sent(go_on(look), {"line": line})
     assert "3 read, 1 stored, 2 left out: 1 without an answer (empty)" in page_of(
         admin_client, look
     )
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "sentence"),
+    ("line", "sentence"),
     [
-        ("answer_by", "guess", "must be index, number, letter or text"),
-        ("colour", "red", "there is no field"),
-        ("columns", "{no", "cannot be read"),
+        ('"answer_by": "guess"', "must be index, number, letter or text"),
+        ('"colour": "red"', "there is no field"),
+        ('"columns": {no', "this is not JSON"),
     ],
 )
 def test_refuses_an_answer_that_is_none(
-    admin_client: Client, sent: Sent, field: str, value: str, sentence: str
+    admin_client: Client, sent: Sent, line: str, sentence: str
 ) -> None:
     rows = b'{"question": "Which?", "options": ["x", "y", "z"], "target": 1}'
     look = sent(reverse(IMPORT), named("ways.jsonl", rows))
-    response = admin_client.post(go_on(look), {"field": field, "value": value}, follow=True)
+    response = admin_client.post(go_on(look), {"line": line}, follow=True)
     assert sentence in response.content.decode()
     assert Job.objects.count() == 1
 
