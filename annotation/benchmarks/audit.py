@@ -201,6 +201,9 @@ READER_MESSAGES = {
     "rows": "Rows.",
     "unlabelled": "Parts without answers, which are left out: {count}.",
     "only_training": "Parts that are asked though they are named for training: {count}.",
+    "rare_labels": (
+        "Labels that one row alone has: {count}. A slip of the pen makes a button of its own."
+    ),
     "canary": "The files carry a canary, which the benchmark keeps if it has none yet.",
     "not_drawn": "Parts that no shot sets were drawn from: {count}.",
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from math import isnan
 from typing import Any, NoReturn
@@ -9,6 +10,7 @@ from typing import Any, NoReturn
 from annotation.benchmarks.formats.content import Ambiguous, Record, json_type
 from annotation.benchmarks.formats.known_sets import as_list
 from annotation.kinds.replies import as_python
+from annotation.models.errors import BadInput
 
 LONGEST_LIST = 1_000_000
 
@@ -43,12 +45,14 @@ def own_options(
     return texts, [places.index(str(answer))] if str(answer) in places else None
 
 
-def mixed(texts: Sequence[Any]) -> tuple[list[Any], list[int]]:
-    """In an order that follows from the texts alone, and where the first one is now."""
+def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
+    """In an order that follows from the texts alone, and where the right ones are now."""
     together = sorted(map(str, texts))
     hashes = [sha256(f"{together} {text}".encode(errors="replace")).digest() for text in texts]
     order = sorted(range(len(texts)), key=hashes.__getitem__)
-    return [texts[place] for place in order], [order.index(0)]
+    in_order = [texts[place] for place in order]
+    named = right if isinstance(right, list) else [right]
+    return in_order, [place for place, text in enumerate(in_order) if text in named]
 
 
 def labels_in(record: Record, answer: Any) -> list[Any]:
@@ -75,6 +79,13 @@ def python_list(record: Record, text: str, what: str = "the options") -> list[An
     if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
         record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
     return read
+
+
+def listed(record: Record, text: str) -> Any:
+    """A list that a cell of text holds; else the text."""
+    with suppress(BadInput):
+        return python_list(record, text) if text.lstrip().startswith("[") else text
+    return text
 
 
 def boxed(record: Record, text: str) -> str:
@@ -125,21 +136,31 @@ def joined(value: Any) -> Any:
 NO_WORDS = ("true", "false", "nan", "null")
 
 
+def leaves(value: Any) -> list[Any]:
+    """What stands inside of lists and objects."""
+    if not isinstance(value, list | dict):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value
+    return [leaf for one in inner for leaf in leaves(one)]
+
+
 def holds_text(value: Any) -> bool:
     if isinstance(value, list | dict):
-        return any(map(holds_text, value.values() if isinstance(value, dict) else value))
+        return any(map(holds_text, leaves(value)))
     text = value.strip().lower() if isinstance(value, str) else ""
     return text not in NO_WORDS and any(letter.isalpha() for letter in text)
 
 
-def ask_about_unused(where: str, names: Sequence[str], row: Mapping[str, Any]) -> NoReturn:
+def ask_about_unused(
+    where: str, names: Sequence[str], row: Mapping[str, Any], *uses: tuple[str, Any, str]
+) -> NoReturn:
     """About columns of text that nothing is made of."""
     hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
-    listed = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
+    told = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
     raise Ambiguous(
         where,
-        f"{listed} {hold} text in most rows and {are} not used. What is asked has to be named in "
-        '"columns"; --leave-out-unused leaves out all else.',
+        f"{told} {hold} text in most rows and {are} not used.",
+        *uses,
         ("unused", list(names), "no part of what is asked"),
         row=row,
     )

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NoReturn
@@ -196,7 +197,8 @@ class Ambiguous(BadInput):
         that can be read so."""
         shown = {name: _written(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
         self.row = {storable(name): storable(text) for name, text in shown.items()}
-        self.what = f"{where}: {what}"
+        self.what = f"{where}: {what}" if where else what
+        self.leaves_out = [one for field, ids, _ in readings if field == "leave_out" for one in ids]
         # Lines of the task's file, with what they mean.
         self.readings = {
             f'"{field}": {json.dumps(value, ensure_ascii=False)}': meaning
@@ -206,7 +208,7 @@ class Ambiguous(BadInput):
         told = "; ".join(f"{name}: {text[:40]}" for name, text in self.row.items() if text)
         is_shown = told and any(field in SHOWN_BY for field, *_ in readings)
         super().__init__(
-            f"{where}: {what} Say in the task's file: {', or '.join(lines)}."
+            f"{self.what} Say in the task's file: {', or '.join(lines)}."
             + (f" The row: {told[:LONGEST_SHOWN]}" if is_shown else "")
         )
 
@@ -214,6 +216,30 @@ class Ambiguous(BadInput):
 def _written(value: object) -> str:
     is_nested = isinstance(value, list | dict)
     return json.dumps(value, ensure_ascii=False, default=str) if is_nested else str(value)
+
+
+@contextmanager
+def gathered(refused: list[Ambiguous]) -> Iterator[None]:
+    """Keeps what is asked about a row alone until all of them are read."""
+    try:
+        yield
+    except Ambiguous as question:
+        if not question.leaves_out:
+            raise
+        refused.append(question)
+
+
+def ask_about_rows(refused: Sequence[Ambiguous], kept: int) -> None:
+    """Raise Ambiguous for all rows that cannot be read; BadInput where no other would be left."""
+    if not refused:
+        return
+    first, more = refused[0], len(refused) - 1
+    problem = first.what + f" (And {more} more row{'s' * (more > 1)}.)" * bool(more)
+    if not kept:
+        raise BadInput(problem)
+    ids = [named for question in refused for named in question.leaves_out]
+    meaning = "leave these rows out" if more else "leave the row out"
+    raise Ambiguous("", problem, ("leave_out", ids, meaning), row=first.row)
 
 
 @dataclass(frozen=True)

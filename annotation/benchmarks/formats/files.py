@@ -22,7 +22,7 @@ from annotation.benchmarks.formats.content import (
     read_json,
     read_records,
 )
-from annotation.benchmarks.formats.known_sets import HIDDEN, PARTS, USUAL, key, known_set
+from annotation.benchmarks.formats.known_sets import HEADLESS, PARTS, USUAL, key, known_set
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
@@ -170,11 +170,14 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
     rows = _cells(text, file, sign, is_tsv=is_tsv)
     if not rows:
         raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
-    names = _headless([cells for _, cells in rows])
+    names = _headless(file, [cells for _, cells in rows])
     if not names:
         names = [cell.strip() for cell in rows.pop(0)[1]]
-        if len(set(names)) < len(names):
-            raise BadInput(f"{file}, line 1: two columns have one name.")
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise BadInput(
+                f"{file}, line 1: two columns have one name (“{twice[0][:60]}”). If this line is a "
+                "row already, write the columns' names above it."
+            )
     for where, cells in rows:
         if [cell.strip() for cell in cells] == names:
             raise BadInput(f"{file}, line {where}: the line of names stands here once more.")
@@ -208,18 +211,16 @@ def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, 
     return plain if len({len(cells) for _, cells in plain}) == 1 else rows
 
 
-def _headless(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names of columns that a file lacks: MMLU's question, options and letter, or MGSM's
-    question and number."""
+def _headless(file: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns that a file lacks, as MMLU's do: a question, options and a letter."""
     cells = rows[0]
     if {key(cell) for cell in cells} & {name for usual in USUAL.values() for name in usual}:
         return []
     letters = string.ascii_uppercase[: len(cells) - 2]
-    if 2 <= len(cells) - 2 == len(letters) and cells[-1] in [*letters]:
+    if 2 <= len(cells) - 2 == len(letters) and all(row[-1] in [*letters] for row in rows):
         return ["question", *letters, "answer"]
-    if len(cells) == 2 and all(re.fullmatch(r"-?[\d.,]+", row[-1].strip()) for row in rows):
-        return ["question", "answer_number"]
-    return []
+    named = (names for pattern, names in HEADLESS.items() if re.search(pattern, file, re.I))
+    return next((names for names in named if len(names) == len(cells)), [])
 
 
 def _columnar(data: bytes, file: str) -> Iterator[Record]:
@@ -298,11 +299,3 @@ def decoded(data: bytes, file: str, encoding: str) -> str:
         ) from error
     except (LookupError, UnicodeError) as error:
         raise BadInput(f"There is no encoding {encoding!r}; one is cp1252.") from error
-
-
-def is_hidden(value: object, missing: Sequence[str] = ()) -> bool:
-    """Whether gold says that there is none."""
-    return value in (None, [], {}) or (
-        not isinstance(value, list | dict)
-        and str(value).strip().lower() in (*HIDDEN, *(one.lower() for one in missing))
-    )

@@ -1,7 +1,8 @@
 """Of which kind a table's questions are, where nothing names it."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, Span
@@ -12,8 +13,10 @@ from annotation.kinds.spans import KIND as SPANS
 from scoring.core.normalisation import in_one_form, read_number
 from scoring.core.spans import holds
 
-# Fewer rows than this repeat nothing.
-FEW = 8
+# Fewer rows than this repeat nothing; of so many, one is a slip.
+FEW, MANY = 8, 100
+# Of the options of a question.
+LETTERS = {*"ABCDEFGHIJ"}
 
 
 def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named: bool) -> str:
@@ -34,33 +37,90 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         return _of_numbers(rows, counts)
     if marked:
         return SPANS.name
+    if {gold.upper() for gold in counts} <= LETTERS:
+        _check_explained(rows, counts)
     repeat = len(counts) * 2 <= len(rows)
-    if (repeat and len(counts) <= MOST_LABELS) or (tables.is_label and len(rows) < FEW):
+    several = [("kind", "labels", "several labels, apart by a sign")] * _holds_several(counts)
+    is_choice = repeat and len(counts) <= MOST_LABELS
+    if not several and (is_choice or (tables.is_label and len(rows) < FEW)):
+        _check_labels(rows, counts)
         return "choice"
-    if not tables.is_label and len(counts) * 5 > len(rows) * 4:
+    if not several and not tables.is_label and len(counts) * 5 > len(rows) * 4:
         return "text"
     raise Ambiguous(
         rows[0].where,
         f"{len(rows)} rows have {len(counts)} different answers (“{golds[0]}”).",
         ("kind", "choice", "labels to choose from"),
+        *several,
         ("kind", "text", "answers to type"),
         row=rows[0].shown,
     )
 
 
 def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
-    """Numbers from 0 on that repeat may stand for labels."""
-    are_labels = {*counts} == {*map(str, range(len(counts)))} and len(counts) * 2 <= len(rows)
-    if not are_labels:
+    """A few whole numbers that repeat may stand for labels."""
+    numbers = sorted({read_number(gold) or 0 for gold in counts})
+    are_whole = all(number == int(number) for number in numbers)
+    are_near = numbers[-1] - numbers[0] < MOST_LABELS
+    if not are_whole or not are_near or len(numbers) * 2 > len(rows):
         return "number"
-    names = ", ".join(f'"…{number}"' for number in sorted(counts))
+    names = ", ".join(
+        [*['"(none)"'] * (numbers[0] == 1), *(f'"…{int(number)}"' for number in numbers)]
+    )
     raise Ambiguous(
         rows[0].where,
-        f"every answer is one of the numbers {', '.join(sorted(counts))}.",
+        f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
         ("kind", "number", "a number to type"),
         ("kind", "choice", f'a button for each; with their names: "label_names": [{names}]'),
         row=rows[0].shown,
     )
+
+
+def _check_explained(rows: Sequence[ReadExample], letters: Collection[str]) -> None:
+    """That the texts say what letters stand for, as in (A)."""
+    for row in rows:
+        told = "\n".join(row.texts)
+        if not all(re.search(rf"(?<!\w){re.escape(one)}[).:\]]", told) for one in letters):
+            raise Ambiguous(
+                row.where,
+                f"every answer is one of the letters {', '.join(sorted(letters))}, and no column "
+                'holds what they stand for: name it as "options" in "columns".',
+                ("kind", "choice", "buttons of letters alone"),
+                row=row.shown,
+            )
+
+
+def _check_labels(rows: Sequence[ReadExample], counts: Counter[str]) -> None:
+    """Raise Ambiguous where one label is all, or two differ in case alone."""
+    labels = sorted(counts)
+    if len(labels) == 1 and len(rows) >= FEW:
+        raise Ambiguous(
+            rows[0].where,
+            f"every answer is “{labels[0]}”. If others can be chosen, name them all as "
+            '"choices" in the task\'s file.',
+            ("kind", "text", "an answer to type"),
+            row=rows[0].shown,
+        )
+    if len({label.casefold() for label in labels}) < len(labels):
+        raise Ambiguous(
+            rows[0].where,
+            f"labels differ in case alone: {', '.join(labels)}. If they are one, correct them.",
+            ("choices", labels, "different labels"),
+            row=rows[0].shown,
+        )
+
+
+def _holds_several(counts: Counter[str]) -> bool:
+    """Whether some answers are made of others, which signs part."""
+    made = [{*re.split(r"\s*[|;,]\s*", gold)} for gold in counts]
+    parts = {part for one in made for part in one}
+    return any(len(one) > 1 and one <= {*counts} for one in made) and len(parts) <= len(counts)
+
+
+def rare_labels(golds: Sequence[str]) -> list[str]:
+    """Those that one row of many has: slips of the pen make buttons."""
+    counts = Counter(golds)
+    return [f"“{one}” (1 of {len(golds)})" for one in counts if counts[one] * MANY <= len(golds)]
 
 
 def _is_in_text(row: ReadExample) -> bool:

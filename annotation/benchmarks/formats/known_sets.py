@@ -24,6 +24,9 @@ PARTS: list[str] = _DATA["parts"]["names"]
 TRAINING_PARTS: list[str] = _DATA["parts"]["training"]
 KINDS_OF_PART: list[str] = _DATA["parts"]["kinds"]
 HIDDEN: list[str] = _DATA["hidden"]["values"]
+HIDDEN_WORDS: list[str] = _DATA["hidden"]["words"]
+# Names of columns that files lack, by a pattern of their names.
+HEADLESS: Mapping[str, list[str]] = {one["named"]: one["columns"] for one in _DATA["headless"]}
 _ASIDE = re.compile(re.sub(r"\s", "", _DATA["aside"]["names"]))
 
 

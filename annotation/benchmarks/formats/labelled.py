@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from annotation.benchmarks.formats.content import LONGEST_ID, ReadExample, Record, json_type
-from annotation.benchmarks.formats.files import is_hidden, read_table
+from annotation.benchmarks.formats.files import read_table
+from annotation.benchmarks.formats.known_sets import HIDDEN
 from annotation.benchmarks.formats.reading import note_differing_gold, once_each
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -93,7 +94,7 @@ def _segments(record: Record, name: str) -> list[str]:
 
 def _read_label(record: Record, name: str) -> str:
     value = record.field(name)
-    if str(value or "").strip() and is_hidden(value):
+    if str(value or "").strip() and str(value).strip().lower() in HIDDEN:
         record.refuse(f"“{name}” is “{value}”: there is no label. Leave such rows out of the file.")
     if isinstance(value, bool) or not isinstance(value, str | int):
         record.refuse(f"“{name}” must be a label, but it is {json_type(value)}.")

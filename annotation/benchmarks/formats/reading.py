@@ -5,20 +5,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.utils.translation import get_language_info
 
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
+from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8
-from annotation.benchmarks.formats.kinds import kind_of_table, with_plain_labels
+from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import SAID, TableReader, Unlabelled
+from annotation.benchmarks.formats.tables import SAID, TableReader
 from annotation.benchmarks.formats.task_files import (
     is_task_file,
     read_task_file,
@@ -34,7 +35,7 @@ from scoring.core.normalisation import TOLERANCE, in_one_form
 # A training part of this size or less is a set of shots as published, such as MMLU's of 5; a larger
 # one is there to draw sets from.
 MOST_SHOTS = 64
-LONGEST_LABEL = 1_000
+LONGEST_LABEL, MOST_BUTTONS = 1_000, 300
 # The name of such a part, which is not stored.
 PART = "labelled part"
 
@@ -87,7 +88,8 @@ def read_task(
         raise BadInput(f"{task.own}: “{min(of_tables)}” is said of tables alone: leave it out.")
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     called = f"{task.name} {files.title}"
-    tables = TableReader(said, called, own.get("choices", ()), as_set=as_set, lax=lax)
+    choices, named_kind = own.get("choices", ()), own.get("kind", "")
+    tables = TableReader(said, called, choices, kind=named_kind, lax=lax)
     reader = RowReader(files, as_set=as_set)
     source = draw.source if draw else None
 
@@ -113,11 +115,13 @@ def read_task(
     if task.is_table and answer_kind(kind).takes_labels:
         sets = [replace(one, examples=with_plain_labels(one.examples)) for one in sets]
     rows = [row for read_set in sets for row in read_set.examples]
+    if task.is_table and kind == "choice" and not any(row.options for row in rows):
+        reader.notes["rare_labels"] = rare_labels([row.label for row in rows])
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
     labels = sorted({in_one_form(text): text for text in sorted(texts)}.values())
     choices = own.pop("choices", labels)
-    _check_lengths(task, choices)
+    _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
     note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
     if _reads_from_the_right(own.get("language", "")):
@@ -183,17 +187,25 @@ def _read_rows(
     records: ReadRecords, reader: RowReader, files: Sequence[str], role: str
 ) -> list[content.ReadExample]:
     rows: dict[str, content.ReadExample] = {}
-    for file in files:
-        for record in records(file):
+    refused = list[content.Ambiguous]()
+    for record in chain.from_iterable(map(records, files)):
+        with content.gathered(refused):
             row = reader.read(record, role)
-            if first := rows.get(row.source_id):
-                taken = f"the id “{row.source_id}” is taken already, in {first.where}."
-                if record.named:
-                    number = ("columns", {"id": ""}, "number the rows instead")
-                    raise content.Ambiguous(record.where, taken, number, row=row.shown)
-                record.refuse(taken)
+            _check_id(record, row, rows)
             rows[row.source_id] = row
+    content.ask_about_rows(refused, len(rows))
     return list(rows.values())
+
+
+def _check_id(
+    record: content.Record, row: content.ReadExample, rows: Mapping[str, content.ReadExample]
+) -> None:
+    if first := rows.get(row.source_id):
+        taken = f"the id “{row.source_id}” is taken already, in {first.where}."
+        if record.named:
+            number = ("columns", {"id": ""}, "number the rows instead")
+            raise content.Ambiguous(record.where, taken, number, row=row.shown)
+        record.refuse(taken)
 
 
 def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
@@ -317,8 +329,11 @@ def _settled(
         rows = own_options.with_numbers(
             rows, tables.answer_by, usual=tables.known.answer_by, known=ways, as_set=as_set
         )
+        refused = list[content.Ambiguous]()
         for row in rows:
-            own_options.check_unlike(row)
+            with content.gathered(refused):
+                own_options.check_unlike(row)
+        content.ask_about_rows(refused, len(rows) - len(refused))
     of_sets = iter(with_exclusive_ends(rows))
     return [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]
 
@@ -368,7 +383,12 @@ def _check_kind(
         )
 
 
-def _check_lengths(task: TaskFiles, labels: Iterable[str]) -> None:
+def _check_buttons(task: TaskFiles, labels: Collection[str]) -> None:
+    if len(labels) > MOST_BUTTONS:
+        raise BadInput(
+            f"{task.slug}: there are {len(labels):,} labels, and people choose among at most "
+            f"{MOST_BUTTONS}. Is it another kind? Name it in the task's file (“kind”)."
+        )
     if long := next((label for label in labels if len(label) > LONGEST_LABEL), None):
         raise BadInput(
             f"{task.slug}: the label “{long[:40]}…” has {len(long):,} characters, and at most "

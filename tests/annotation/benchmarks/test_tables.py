@@ -130,7 +130,9 @@ def test_reads_parquet() -> None:
         assert asked(task) == [WHICH]
     out = BytesIO()
     parquet.write_table(arrow.Table.from_pylist([{"a": 1}]), out)
-    with pytest.raises(BadInput, match=r"t.parquet: no column is the question; there are a\."):
+    with pytest.raises(
+        BadInput, match=r"t.parquet: no column is the question and none the answer; there are a\."
+    ):
         read_text("t.parquet", out.getvalue())
     with pytest.raises(BadInput, match=r"t.parquet is no readable Parquet file"):
         read_text("t.parquet", b"PAR1 no more PAR1")
@@ -149,7 +151,8 @@ def test_numbers_rows_that_have_no_id() -> None:
 
 
 def test_reads_several_ways_to_write_an_answer() -> None:
-    task = read_text("t.jsonl", lines([{"question": "Who?", "answer": ["Ann", "Anna"]}]))
+    alone = lines([{"question": "Who?", "answer": ["Ann", "Anna"]}])
+    task = read_text("t.jsonl", alone, said={"answers": "alternatives"})
     assert task.sets[0].examples[0].gold_texts == [["Ann"], ["Anna"]]
     beside = lines([{"question": "Who?", "context": "Ann, Bo", "answer": ["Ann", "Bo"]}])
     with pytest.raises(BadInput, match=r'a list \(Ann, Bo\).*"answers": "alternatives".*"set"'):
@@ -198,14 +201,18 @@ def test_names_tasks_for_their_files_or_folders(tmp_path: Path) -> None:
         ("t.csv", "question,answer\nWhich?\n", "t.csv, line 2: this row has 1 cells, the first"),
         ("t.csv", 'question,answer\n"Which?,x\n', "t.csv, line 2: this is not CSV"),
         ("t.csv", "", "t.csv is empty"),
-        ("t.csv", "a,b\n1,2\n", "t.csv: no column is the question; there are a, b."),
+        (
+            "t.csv",
+            "a,b\n1,2\n",
+            "t.csv: no column is the question and none the answer; there are a, b.",
+        ),
         ("t.csv", "question,b\n1,2\n", "t.csv: no column is the answer"),
         (
             "t.tsv",
             "o\tSuzy was on time. She\tdanced.\tslept.\t1\no\tBo was late. He\tran.\tflew.\t0\n",
-            "t.tsv: no column is the question; the first line looks like a row: write the columns'",
+            "t.tsv: no column is the question and none the answer; the first line looks like a row",
         ),
-        ("t.csv", "question,answer\n", "t.csv: no column is the question; there is no row."),
+        ("t.csv", "question,answer\n", "t.csv is empty: it needs a row for each question."),
         (
             "t.csv",
             "question,answer\nWhich?,\n",
@@ -265,7 +272,7 @@ def test_leaves_what_is_utf_8_as_it_is_beside_another_encoding() -> None:
     ],
 )
 def test_a_quote_in_tsv_joins_no_lines(text: str, context: str) -> None:
-    task = read_text("t.tsv", f"text\tlabel\n{text}\ta\nSecond.\tb\nThird.\ta\n")
+    task = read_text("t.tsv", f"text\tlabel\n{text}\tp\nSecond.\tq\nThird.\tp\n")
     assert [row.context[0] for row in task.sets[0].examples] == [context, "Second.", "Third."]
 
 

@@ -1,0 +1,220 @@
+"""Which columns of a table hold what: as its task's file names them, as its set is known to have
+them, or by their usual names. What could be read in two ways is asked."""
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.benchmarks.formats.cells import ask_about_unused, holds_text, leaves, text_of
+from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
+from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.known_sets import (
+    ASIDE_FIELDS,
+    USUAL,
+    KnownSet,
+    as_list,
+    is_aside,
+    key,
+    usual_columns,
+    value_at,
+)
+from annotation.models.errors import BadInput
+
+# One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
+OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
+# Of the name of a column, and of all of them in a sentence.
+LONGEST_NAME, LONGEST_NAMED = 60, 200
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+class Unlabelled(BadInput):
+    """A file whose rows have no gold."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One file of a task."""
+
+    file: str
+    names: Sequence[str]
+    rows: Sequence[Record]
+    known: KnownSet
+    # What its task's file says of it.
+    said: Mapping[str, Any]
+    # By the field of a task; filled by find_columns.
+    columns: Fields = field(default_factory=dict)
+
+    def cells(self, row: Record, name: str) -> list[Any]:
+        """Of the columns of one field."""
+        return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
+
+
+def find_columns(table: Table) -> Fields:
+    """From a field to its column or columns. Raises BadInput where what has to be there is not."""
+    names, known, file = table.names, table.known, table.file
+    named = table.said.get("columns") or {}
+    for name, given in named.items():
+        if absent := [one for one in as_list(given) if not _is_there(one, names)]:
+            raise BadInput(
+                f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
+            )
+    found = usual_columns(names)
+    if known.name:
+        found = {name: given for name, given in found.items() if name in ASIDE_FIELDS}
+        found |= {
+            name: given
+            for name, given in known.columns.items()
+            if all(_is_there(one, names) for one in as_list(given))
+        }
+    elif "options" not in found and (own := _option_columns(names)):
+        found["options"] = own
+    found = _beside(found, named)
+    if not known.name and "answer" not in named:
+        found |= _settled_answer(table, {**found, **named})
+    columns = {name: given for name, given in {**found, **named}.items() if given}
+    if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
+        raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
+    _check_whole(columns, table)
+    return columns
+
+
+def _check_whole(columns: Fields, table: Table) -> None:
+    has_question = bool({"question", "context"} & columns.keys()) or bool(table.known.asks)
+    if has_question and "answer" in columns:
+        return
+    lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
+    line = ", ".join(f'"{one}": "…"' for one in lacking)
+    sentence = (
+        f"{table.file}: no column is the {' and none the '.join(lacking)}; {_there(table.names)}. "
+        f'Name {"them" if len(lacking) > 1 else "it"} in the task\'s file: "columns": {{{line}}}'
+    )
+    if has_question:
+        raise Unlabelled(f"{sentence}, unless there are no answers in this file.")
+    raise BadInput(f"{sentence}.")
+
+
+def _is_there(path: str, names: Sequence[str]) -> bool:
+    return path in names or path.partition(".")[0] in names
+
+
+def _there(names: Sequence[str]) -> str:
+    if any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names):
+        return "the first line looks like a row: write the columns' names above it"
+    listed = ", ".join(names)
+    if len(listed) > LONGEST_NAMED:
+        listed = f"{listed[:LONGEST_NAMED].rpartition(', ')[0]} and others"
+    return f"there are {listed}"
+
+
+def _beside(found: Fields, named: Fields) -> Fields:
+    """Without the columns that are named for something else. The right answer may be an option."""
+    pair = {"options", "answer"}
+    left = {}
+    for name, given in found.items():
+        own = pair if name in pair else {name}
+        taken = [one for other, of in named.items() if other not in own for one in as_list(of)]
+        if kept := [one for one in as_list(given) if one not in taken]:
+            left[name] = kept if isinstance(given, list) else kept[0]
+    return left
+
+
+def _settled_answer(table: Table, columns: Fields) -> Fields:
+    """Which of several columns with the name of an answer holds it. Raises Ambiguous."""
+    left = {*(table.said.get("unused") or ())}
+    left.update(
+        one
+        for name, of in columns.items()
+        if name not in ("answer", "groups")
+        for one in as_list(of)
+    )
+    there = [
+        name
+        for usual in USUAL["answer"]
+        for name in table.names
+        if key(name) == usual
+        and name not in left
+        and any(row.fields.get(name) not in NOTHING for row in table.rows)
+    ]
+    if len(there) < 2:
+        return {"answer": there[0]} if there else {}
+    first = table.rows[0].fields
+    lists = [name for name in there if isinstance(first.get(name), list)]
+    others = [name for name in there if name not in lists]
+    if lists and others and "options" not in columns:
+        said = table.said.get("answers")
+        if said == "options":
+            return {"options": lists[0], "answer": others[0]}
+        if said:
+            return {"answer": lists[0]}
+        options = f"“{lists[0]}” are the options, “{others[0]}” names the right one"
+        alternatives = f"“{lists[0]}” hold the answer, “{others[0]}” is left out"
+        raise Ambiguous(
+            table.file,
+            f"both “{lists[0]}” and “{others[0]}” may hold the answer.",
+            ("answers", "options", options),
+            ("answers", "alternatives", alternatives),
+            row=first,
+        )
+    judged = {"answer": there[1], "context": there[0]}
+    raise Ambiguous(
+        table.file,
+        f"both “{there[0]}” and “{there[1]}” may hold the answer.",
+        ("columns", {"answer": there[0]}, f"“{there[0]}”"),
+        ("columns", judged, f"“{there[1]}”, which judges “{there[0]}”"),
+        row=first,
+    )
+
+
+def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
+    """The columns that are left out by a known rule, and the others that are not used. Raises
+    Ambiguous for those that may be part of what is asked, unless it is lax."""
+    given = [one for of in table.columns.values() for one in as_list(of)]
+    asked = re.findall(r"{([^}]*)}", table.known.asks)
+    tops = {path.partition(".")[0] for path in (*given, *asked, *table.known.needs)}
+    left = [
+        name for name in table.names if not {name} & {*given, *tops} and not CANARY.fullmatch(name)
+    ]
+    told = {*(table.said.get("unused") or ())}
+    aside = [name for name in left if name in told or is_aside(name, table.known)]
+    others = [name for name in left if name not in aside]
+    texts = [n for n in others if _is_text_column(n, table.rows) and not ASKS.fullmatch(n)]
+    if texts and not lax:
+        ask_about_unused(table.file, texts, table.rows[0].fields, *_uses(texts, table))
+    return aside, others
+
+
+def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
+    """What columns of text may be that nothing is made of."""
+    columns, first = table.columns, table.rows[0]
+    context = [*as_list(columns.get("context")), *texts]
+    in_order = sorted(context, key=lambda n: [*table.names].index(n) if n in table.names else -1)
+    shown = "shown above the question" if "question" in columns else "shown, one under the other"
+    uses = [("columns", {"context": in_order}, shown)]
+    if "options" not in columns and (len(texts) > 1 or isinstance(first.fields[texts[0]], list)):
+        answer = str(text_of(table.cells(first, "answer")[0]))
+        offered = {str(text) for name in texts for text in leaves(first.fields[name])}
+        is_named = answer in offered or len(answer) == 1
+        own = [*([] if is_named else as_list(columns["answer"])), *texts]
+        uses.append(("columns", {"options": own}, "the options"))
+    return uses
+
+
+def _option_columns(names: Sequence[str]) -> list[str]:
+    """Those that count on from a, 0 or 1."""
+    counted: dict[str, dict[str, str]] = {}
+    for name in names:
+        if match := OPTION.fullmatch(key(name)):
+            counted.setdefault(key(name)[: -len(match[1])], {})[match[1]] = name
+    for signs in (string.ascii_lowercase, string.digits, string.digits[1:]):
+        for places in counted.values():
+            given = [places[sign] for sign in signs if sign in places]
+            if len(given) > 1 and all(sign in places for sign in signs[: len(given)]):
+                return given
+    return []
+
+
+def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
+    texts = sum(holds_text(row.fields.get(name)) for row in rows)
+    return texts * 2 >= len(rows) > 0

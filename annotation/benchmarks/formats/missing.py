@@ -1,0 +1,82 @@
+"""Signs that stand where there is no gold, and which of them are answers after all."""
+
+from collections.abc import Collection
+from typing import Any
+
+from annotation.benchmarks.formats.cells import leaves, text_of
+from annotation.benchmarks.formats.columns import NOTHING, Table, Unlabelled
+from annotation.benchmarks.formats.content import Ambiguous, Record
+from annotation.benchmarks.formats.known_sets import HIDDEN, HIDDEN_WORDS, as_list
+from scoring.core.normalisation import read_number
+
+
+def signs_of(table: Table, choices: Collection[str]) -> list[str | None]:
+    """By row, what stands where there is no answer; None where there is one. choices: labels, if
+    they are named, which are answers.
+
+    Raises Unlabelled where no row has an answer, and Ambiguous about signs of which nothing is
+    said.
+    """
+    said = table.said.get("missing")
+    told = {*table.known.missing, *(said or ())}
+    found = [_sign(table, row, {*HIDDEN, *told} if said != [] else set()) for row in table.rows]
+    if table.rows and None not in found:
+        column = as_list(table.columns["answer"])[0]
+        raise Unlabelled(
+            f"{table.file}: there are no answers in this file: “{column}” is {written(found[0])} "
+            "in every row."
+        )
+    signs = told
+    if said is None:
+        signs = {*told, *HIDDEN, *HIDDEN_WORDS}
+    elif any(one.strip() for one in said):
+        signs = {*told, *HIDDEN}
+    signs = {one.lower() for one in signs} - {one.lower() for one in choices}
+    found = [_sign(table, row, signs) for row in table.rows]
+    _ask_about(found, told, table)
+    return found
+
+
+def _sign(table: Table, row: Record, signs: Collection[str]) -> str | None:
+    found = [_as_sign(value, signs) for value in table.cells(row, "answer")]
+    sign = None if None in found else found[0]
+    offered = [str(one) for cell in table.cells(row, "options") for one in leaves(cell)]
+    return None if sign in offered and read_number(sign or "") is None else sign
+
+
+def _as_sign(value: Any, signs: Collection[str]) -> str | None:
+    if value in NOTHING:
+        return ""
+    if isinstance(value, list | dict):
+        return None
+    text = str(text_of(value)).strip()
+    return text if not text or text.lower() in signs else None
+
+
+def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> None:
+    by_sign: dict[str, Record] = {}
+    for sign, row in zip(found, table.rows, strict=True):
+        if sign is not None and sign not in told:
+            by_sign.setdefault(sign, row)
+    if not by_sign:
+        return
+    signs = [*by_sign]
+    usual = [sign for sign in signs if sign.lower() in HIDDEN]
+    readings = [("missing", signs, "leave these rows out")]
+    if len(usual) not in (0, len(signs)) and usual != [""]:
+        left = " and ".join(map(written, usual))
+        readings.append(("missing", usual, f"leave {left} out; the others are answers"))
+    if signs != [""] and not any(told):
+        rest = [""] if "" in signs else []
+        meaning = "they are answers like others" if signs[1:] else "it is an answer like others"
+        readings.append(("missing", rest, meaning + ", but for the empty ones" * len(rest)))
+    first = by_sign[signs[0]]
+    count = sum(sign in by_sign for sign in found)
+    what = (
+        f"there is no answer ({', '.join(map(written, signs))}), in {count} of {len(found)} rows."
+    )
+    raise Ambiguous(first.where, what, *readings, row=first.fields)
+
+
+def written(sign: str | None) -> str:
+    return f"“{sign}”" if sign else "empty"

@@ -1,0 +1,231 @@
+"""Tables that no list knows, as people have them: read right, or asked about in one sentence."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from annotation.benchmarks.formats.content import Ambiguous, ReadTask
+from annotation.models.errors import BadInput
+from tests.annotation.benchmarks.test_tables import lines, read_text
+
+
+def table(*columns: str, rows: Sequence[Sequence[object]]) -> str:
+    return lines([dict(zip(columns, row, strict=True)) for row in rows])
+
+
+def many(values: Sequence[object], times: int = 10) -> str:
+    """Reviews, each with one of the values for its label."""
+    return table(
+        *("text", "label"),
+        rows=[(f"Review {n} by {by}.", v) for n in range(times) for by, v in enumerate(values)],
+    )
+
+
+def question(text: str, name: str = "t.jsonl", **options: Any) -> Ambiguous:
+    with pytest.raises(Ambiguous) as refusal:
+        read_text(name, text, **options)
+    return refusal.value
+
+
+def labels(task: ReadTask) -> list[str]:
+    return list(task.sets[-1].choices)
+
+
+def test_takes_no_set_without_a_heading_by_its_shape_alone() -> None:
+    rows = "\n".join(f"A film that is number {n}.\t{n % 2}" for n in range(20))
+    with pytest.raises(BadInput, match="the first line looks like a row"):
+        read_text("test.tsv", rows)
+    assert read_text("mgsm_de.tsv", rows).kind == "number"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [range(1, 9), range(3), ["1.0", "2.0"], [1.0, 2.0], [-2, 0, 2], [1, 2, 4, 5]],
+    ids=str,
+)
+def test_asks_whether_numbers_that_repeat_are_labels(values: Sequence[object]) -> None:
+    asked = question(many(values))
+    assert list(asked.readings) == ['"kind": "number"', '"kind": "choice"']
+
+
+def test_says_how_to_name_labels_that_are_counted_from_one() -> None:
+    assert '"label_names": ["(none)", "…1", "…2"]' in str(question(many([1, 2])))
+    named = read_text("t.jsonl", many([1, 2]), said={"label_names": ["(none)", "bad", "good"]})
+    assert (named.kind, labels(named)) == ("choice", ["bad", "good"])
+
+
+def test_takes_numbers_that_do_not_repeat_for_numbers() -> None:
+    rows = [(f"What is {n} and {n}?", 2 * n) for n in range(30)]
+    assert read_text("t.jsonl", table("question", "answer", rows=rows)).kind == "number"
+
+
+PROBLEM = table(
+    *("problem_text", "question", "answer"),
+    rows=[(f"Ann has {n} pears and buys two.", "How many has she?", n + 2) for n in range(30)],
+)
+FACTS = '"columns": {"context": ["problem_text"]}'
+
+
+def test_offers_to_show_a_text_that_is_not_used() -> None:
+    asked = question(PROBLEM)
+    assert {FACTS, '"unused": ["problem_text"]'} == {*asked.readings}
+    assert "leave-out-unused" not in asked.what
+    task = read_text("t.jsonl", PROBLEM, said={"columns": {"context": ["problem_text"]}})
+    first = task.sets[-1].examples[0]
+    assert (first.context, first.question) == (
+        ("Ann has 0 pears and buys two.",),
+        "How many has she?",
+    )
+
+
+def test_offers_columns_that_may_be_options() -> None:
+    wrong = table(
+        *("question", "answer", "wrong_one", "wrong_two"),
+        rows=[(f"Which of {n}?", f"right {n}", f"no {n}", f"nor {n}") for n in range(8)],
+    )
+    line = '"columns": {"options": ["answer", "wrong_one", "wrong_two"]}'
+    assert line in question(wrong).readings
+    task = read_text("t.jsonl", wrong, said=json.loads(f"{{{line}}}"))
+    golds = [row.gold_texts[0][0] for row in task.sets[-1].examples]
+    assert len({*golds}) > 1
+    assert [
+        row.options[int(gold)] for row, gold in zip(task.sets[-1].examples, golds, strict=True)
+    ] == [f"right {n}" for n in range(8)]
+    named = wrong.replace('"answer": "right', '"answer": "nor')
+    assert '"columns": {"options": ["wrong_one", "wrong_two"]}' in question(named).readings
+
+
+def test_mixes_several_right_options_among_the_others() -> None:
+    rows = [(f"What of {n}?", f"a{n}", f"b{n}", f"c{n}", f"d{n}") for n in range(12)]
+    text = table("question", "correct1", "correct2", "wrong1", "wrong2", rows=rows)
+    columns = {
+        "answer": ["correct1", "correct2"],
+        "options": ["correct1", "correct2", "wrong1", "wrong2"],
+    }
+    examples = read_text("t.jsonl", text, said={"columns": columns}).sets[-1].examples
+    places = [tuple(int(texts[0]) for texts in row.gold_texts) for row in examples]
+    assert len({frozenset(one) for one in places}) > 1
+    for n, (row, own) in enumerate(zip(examples, places, strict=True)):
+        assert {row.options[place] for place in own} == {f"a{n}", f"b{n}"}
+
+
+@pytest.mark.parametrize(
+    "sign", ["n/a", "N/A", "NA", "None", "unknown", "-100", "hidden", "no label", "TBD", "_"]
+)
+def test_asks_whether_a_sign_is_an_answer(sign: str) -> None:
+    text = many(["good", "bad", sign])
+    asked = question(text)
+    assert {f'"missing": ["{sign}"]', '"missing": []'} == {*asked.readings}
+    left = read_text("t.jsonl", text, said={"missing": [sign]})
+    assert labels(left) == ["bad", "good"]
+    kept = read_text("t.jsonl", text, said={"missing": []})
+    assert sign in labels(kept)
+
+
+def test_asks_about_all_signs_at_once() -> None:
+    text = many(["good", "bad", "none", -1])
+    asked = question(text)
+    assert {'"missing": ["none", "-1"]', '"missing": ["-1"]', '"missing": []'} == {*asked.readings}
+    task = read_text("t.jsonl", text, said={"missing": ["-1"]})
+    assert labels(task) == ["bad", "good", "none"]
+
+
+def test_an_option_is_no_sign() -> None:
+    rows = [(f"Which of {n}?", ["None", "one", "two"], "None") for n in range(9)]
+    task = read_text("t.jsonl", table("question", "options", "answer", rows=rows))
+    assert task.sets[-1].examples[0].gold_texts == [["0"]]
+
+
+def test_asks_where_the_texts_of_letters_are() -> None:
+    rows = [(f"Who wrote book {n}?", "ABCD"[n % 4]) for n in range(20)]
+    asked = question(table("question", "answer", rows=rows))
+    assert "letters" in asked.what
+    assert [*asked.readings] == ['"kind": "choice"']
+    told = [(f"{q}\n(A) Ann (B) Bo (C) Cy (D) Di", letter) for q, letter in rows]
+    task = read_text("t.jsonl", table("question", "answer", rows=told))
+    assert (task.kind, labels(task)) == ("choice", [*"ABCD"])
+
+
+def test_shows_no_column_twice() -> None:
+    text = many(["good", "bad"])
+    task = read_text("t.jsonl", text, said={"columns": {"question": "text"}})
+    assert (task.sets[-1].examples[0].context, task.sets[-1].examples[0].question) == (
+        ("Review 0 by 0.",),
+        "",
+    )
+    with pytest.raises(BadInput, match="“text” is both the question and the context"):
+        read_text("t.jsonl", text, said={"columns": {"question": "text", "context": "text"}})
+
+
+def test_asks_about_labels_that_differ_in_case_alone() -> None:
+    asked = question(many(["False", "false", "true"]))
+    assert [*asked.readings] == ['"choices": ["False", "false", "true"]']
+    kept = read_text("t.jsonl", many(["False", "false"]), said={"choices": ["False", "false"]})
+    assert labels(kept) == ["False", "false"]
+
+
+def test_refuses_a_single_button() -> None:
+    asked = question(many(["true"]))
+    assert "every answer is “true”" in asked.what
+    assert [*asked.readings] == ['"kind": "text"']
+
+
+def test_names_a_label_that_one_row_alone_has() -> None:
+    text = many(["true", "false"], times=60) + "\n" + lines([{"text": "It is.", "label": "flase"}])
+    assert read_text("t.jsonl", text).notes["rare_labels"] == ["“flase” (1 of 121)"]
+    assert "rare_labels" not in read_text("t.jsonl", many(["true", "false"])).notes
+
+
+def test_asks_what_a_list_of_answers_is_without_a_text_too() -> None:
+    rows = [(f"Who sang song {n}?", [f"Ann {n}", f"A. {n}"]) for n in range(9)]
+    asked = question(table("question", "answers", rows=rows))
+    assert [*asked.readings][:2] == ['"answers": "alternatives"', '"answers": "set"']
+
+
+@pytest.mark.parametrize("written", [[8, 9, 10], "[8, 9, 10]"])
+def test_takes_no_places_of_characters_for_answers(written: object) -> None:
+    rows = [(f"You stupid fool {n}.", written) for n in range(9)]
+    asked = question(table("text", "spans", rows=rows), said={"columns": {"answer": "spans"}})
+    assert "Places of characters" in asked.what
+
+
+def test_asks_about_several_labels_in_a_cell() -> None:
+    combined = ["1", "3", "7", "1, 3", "3, 7", "1, 7"]
+    asked = question(many(combined))
+    assert '"kind": "labels"' in asked.readings
+
+
+def test_offers_no_more_labels_than_a_page_can() -> None:
+    rows = [(f"Text {n}.", [f"tag {n}", "all"]) for n in range(400)]
+    with pytest.raises(BadInput, match="401 labels"):
+        read_text("t.jsonl", table("text", "labels", rows=rows), said={"kind": "labels"})
+
+
+def test_names_a_column_whose_name_has_a_dot() -> None:
+    text = "HITId,Input.tweet,Answer.class\n" + "".join(
+        f"h{n},Tweet {n},{'good' if n % 2 else 'bad'}\n" for n in range(20)
+    )
+    columns = {"context": "Input.tweet", "answer": "Answer.class"}
+    task = read_text("t.csv", text, said={"columns": columns})
+    assert (labels(task), task.sets[-1].examples[1].context) == (["bad", "good"], ("Tweet 1",))
+
+
+def test_asks_for_question_and_answer_in_one_sentence() -> None:
+    with pytest.raises(BadInput, match=r'"columns": \{"question": "…", "answer": "…"\}'):
+        read_text("t.jsonl", table("foo", "bar", rows=[("Who?", "Ann")]))
+
+
+def test_offers_to_leave_all_bad_rows_out_at_once() -> None:
+    rows = [(n, f"Which of {n}?", ["x", "x" if n in (2, 5) else "y"], 0) for n in range(9)]
+    asked = question(table("id", "question", "options", "answer", rows=rows))
+    assert [*asked.readings] == ['"leave_out": ["2", "5"]']
+    assert "And 1 more row" in asked.what
+
+
+def test_offers_no_leaving_out_where_nothing_would_be_left() -> None:
+    rows = [(n, f"Which of {n}?", ["x", "x"], 0) for n in range(9)]
+    with pytest.raises(BadInput, match="read alike") as refusal:
+        read_text("t.jsonl", table("id", "question", "options", "answer", rows=rows))
+    assert not isinstance(refusal.value, Ambiguous)
