@@ -30,9 +30,9 @@ from annotation.admin.sample_form import TaskForm, is_held
 from annotation.benchmarks import correcting
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
-from annotation.benchmarks.formats.files import first_rows
 from annotation.benchmarks.formats.task_files import also_said, as_said
 from annotation.benchmarks.looking import JOB as LOOK
+from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.errors import Refusal
@@ -121,21 +121,21 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         job = _look(request, job_id)
         if job is None or job.upload is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
-        upload, arguments = job.upload, dict(job.arguments)
         try:
-            rows = first_rows(bytes(upload.data), upload.name, arguments.get("encoding", ""))
+            table = first_table(job)
         except Refusal as refusal:
             messages.error(request, str(refusal))
-            return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        form = ColumnsForm(request.POST or None, names=names)
+            return to_row(job)
+        arguments = dict(job.arguments)
+        said = arguments.get("said", {})
+        found = table.found | said.get("columns", {})
+        form = ColumnsForm(request.POST or None, found=found, cells=table.cells)
         if request.method == "POST" and form.is_valid():
-            arguments["said"] = also_said(arguments.get("said", {}), {"columns": form.columns})
+            arguments["said"] = also_said(said, {"columns": form.columns})
             arguments["lax"] = form.leaves_out_others
-            return to_row(enqueue(LOOK, arguments, upload=upload, author=request.user))
-        cells = [[row.get(name, "") for name in names] for row in rows]
-        title = f"Columns of {upload.name}"
-        return self.show_page(request, IMPORT, title=title, form=form, names=names, rows=cells)
+            return to_row(enqueue(LOOK, arguments, upload=job.upload, author=request.user))
+        title = f"Columns of {table.file}"
+        return self.show_page(request, "admin/annotation/columns.html", title=title, form=form)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Benchmark]:
         counts = {

@@ -1,7 +1,7 @@
 """The forms of the researcher's admin: each rejects bad input with a sentence."""
 
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from django import forms
@@ -14,7 +14,7 @@ from django.http import QueryDict
 from annotation.access.rights import check_may_import
 from annotation.admin.sample_form import Parts
 from annotation.benchmarks.archives import TABLES
-from annotation.benchmarks.formats.known_sets import SEVERAL, USUAL, as_list, usual_columns
+from annotation.benchmarks.formats.known_sets import SEVERAL, USUAL, as_list
 from annotation.models import (
     Batch,
     Channel,
@@ -298,41 +298,77 @@ class ImportForm(forms.Form):
 
 
 class ColumnsForm(forms.Form):
-    """What is left as it was found counts as found: by the set that it is, or by its name."""
+    """What each column of a table holds. A field whose columns are left as they were found is not
+    said: it is found again."""
 
     leaves_out = forms.BooleanField(
-        label="Leave out all other columns, whatever they hold", required=False
+        label="Leave out all columns that are not used, whatever they hold", required=False
     )
 
-    def __init__(self, data: QueryDict | None, *, names: Sequence[str]) -> None:
-        found = usual_columns(names)
+    def __init__(
+        self, data: QueryDict | None, *, found: Mapping[str, Any], cells: Mapping[str, list[str]]
+    ) -> None:
+        """found: from a field to its columns. cells: by the column, its first ones."""
         super().__init__(data)
-        choices = [(name, name) for name in names]
-        for field in USUAL:
-            given = found.get(field, "")
-            if field in SEVERAL:
-                size = forms.SelectMultiple(attrs={"size": min(len(names), 8)})
-                self.fields[field] = forms.MultipleChoiceField(
-                    choices=choices, required=False, widget=size, initial=as_list(given)
-                )
-            else:
-                self.fields[field] = forms.ChoiceField(
-                    choices=[("", "none"), *choices], required=False, initial=given
-                )
-        self.order_fields([*USUAL, "leaves_out"])
+        self._names, self._cells = list(cells), cells
+        for number, name in enumerate(self._names):
+            self.fields[f"column-{number}"] = forms.ChoiceField(
+                label=name, choices=ROLES, required=False, initial=_role(name, found)
+            )
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, list[str]]]:
+        return [(self[f"column-{n}"], self._cells[name]) for n, name in enumerate(self._names)]
+
+    def clean(self) -> dict[str, Any]:
+        for field, given in self._by_field(self.cleaned_data.get).items():
+            if len(given) > 1 and field not in (*SEVERAL, "answer"):
+                named = " and ".join(f"“{name}”" for name in given)
+                raise ValidationError(f"{named} cannot both be the {field}: choose one.")
+        return self.cleaned_data
 
     @property
     def columns(self) -> dict[str, Any]:
         """As a task's file names them; empty where there is none, whatever its usual name."""
-        chosen = {field: self.cleaned_data[field] for field in self.changed_data if field in USUAL}
+        before = self._by_field(lambda field: self.fields[field].initial)
+        chosen = self._by_field(self.cleaned_data.get)
         return {
-            f: one[0] if isinstance(one, list) and len(one) == 1 else one
-            for f, one in chosen.items()
+            field: given[0] if len(given) == 1 else given or ""
+            for field, given in chosen.items()
+            if given != before[field]
+        }
+
+    def _by_field(self, role_of: Callable[[str], Any]) -> dict[str, list[str]]:
+        roles = {name: role_of(f"column-{n}") for n, name in enumerate(self._names)}
+        return {
+            field: [name for name, role in roles.items() if field in FIELDS_OF.get(role, [role])]
+            for field in USUAL
         }
 
     @property
     def leaves_out_others(self) -> bool:
         return bool(self.cleaned_data["leaves_out"])
+
+
+# A column may be an option and the right one, too.
+RIGHT_OPTION = "right option"
+FIELDS_OF = {RIGHT_OPTION: ["options", "answer"]}
+ROLES = [
+    *[("", "not used"), ("question", "the question"), ("context", "a text above the question")],
+    *[("options", "an option, or a list of them"), ("answer", "the right answer")],
+    *[(RIGHT_OPTION, "an option, and the right one"), ("id", "the id"), ("groups", "a group")],
+    *[("proposed", "a proposed answer"), ("entities", "places of the candidates")],
+    *[("images", "an image"), ("image_text", "what the image shows, in words")],
+]
+
+
+def _role(name: str, found: Mapping[str, Any]) -> str:
+    fields = [
+        field
+        for field, given in found.items()
+        if name in [part for one in as_list(given) for part in (one, one.partition(".")[0])]
+    ]
+    return RIGHT_OPTION if {"options", "answer"} <= {*fields} else next(iter(fields), "")
 
 
 class MorePlacesForm(forms.Form):

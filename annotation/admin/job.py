@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
 from annotation.admin.pages import ViewOnlyAdmin, shown, to_row
-from annotation.benchmarks.archives import TABLES
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.models import Benchmark, Job
 
@@ -36,7 +35,6 @@ class JobAdmin(ViewOnlyAdmin[Job]):
             job=job,
             imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
             can_go_on=job.kind == LOOK and job.is_over and job.upload is not None,
-            is_table=job.upload is not None and job.upload.name.lower().endswith(TABLES),
         )
 
     def cancel_page(self, request: HttpRequest, job: Job) -> HttpResponse:

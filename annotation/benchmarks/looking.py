@@ -2,13 +2,27 @@
 them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from annotation.benchmarks.archives import open_files
 from annotation.benchmarks.audit import reader_findings
-from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet, ReadTask
+from annotation.benchmarks.formats.columns import found_columns
+from annotation.benchmarks.formats.content import (
+    Ambiguous,
+    ReadExample,
+    ReadSet,
+    ReadTask,
+    written,
+)
+from annotation.benchmarks.formats.files import Fields, read_table
+from annotation.benchmarks.formats.known_sets import known_set
+from annotation.benchmarks.formats.layouts import find_folders, find_tables
 from annotation.benchmarks.importing import read_source, uploaded
 from annotation.jobs import queue
 from annotation.models import Job, Role
+from annotation.models.errors import BadInput
 from scoring.core.normalisation import in_one_form
 
 JOB = "look_at_benchmark"
@@ -27,7 +41,34 @@ def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
     return {"looks": [look(task) for task in read], "ignored": ignored, "summary": SEEN}
 
 
-SEEN = "Nothing is stored yet. Look at the first items, and store them if they are right."
+SEEN = "Look at the first items, and store them if they are right."
+
+
+@dataclass(frozen=True)
+class FirstTable:
+    """Of an upload: what its columns hold first."""
+
+    file: str
+    found: Fields
+    cells: dict[str, list[str]]
+
+
+def first_table(job: Job) -> FirstTable:
+    """Raises BadInput where it has none that can be read."""
+    source, how = uploaded(job)
+    with open_files(source, how["file_name"]) as files:
+        if find_folders(files.names, files.title)[0]:
+            raise BadInput("These files are in the layout of CLUES, whose fields have their names.")
+        found, _ignored = find_tables(files.names, files.title, [])
+        task = found[0]
+        file = task.sets[0].files[0]
+        data = files.read(file)
+    rows = [row.fields for row in islice(read_table(data, file, how.get("encoding", "")), FIRST)]
+    whole = {name: value for row in reversed(rows) for name, value in row.items()}
+    known = known_set(whole, f"{file} {task.name}")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = {name: [written(row.get(name, "")) for row in rows] for name in names}
+    return FirstTable(file, found_columns(names, known), cells)
 
 
 def look(task: ReadTask) -> dict[str, Any]:

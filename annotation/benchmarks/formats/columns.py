@@ -60,17 +60,7 @@ def find_columns(table: Table) -> Fields:
             raise BadInput(
                 f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
             )
-    found = usual_columns(names)
-    if known.name:
-        found = {name: given for name, given in found.items() if name in ASIDE_FIELDS}
-        found |= {
-            name: given
-            for name, given in known.columns.items()
-            if all(_is_there(one, names) for one in as_list(given))
-        }
-    elif "options" not in found and (own := _option_columns(names)):
-        found["options"] = own
-    found = _beside(found, named)
+    found = _beside(found_columns(names, known), named)
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
     columns = {name: given for name, given in {**found, **named}.items() if given}
@@ -78,6 +68,21 @@ def find_columns(table: Table) -> Fields:
         raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
     _check_whole(columns, table)
     return columns
+
+
+def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
+    """By what is known of their set, or by their usual names."""
+    found = usual_columns(names)
+    if known.name:
+        found = {name: given for name, given in found.items() if name in ASIDE_FIELDS}
+        return found | {
+            name: given
+            for name, given in known.columns.items()
+            if all(_is_there(one, names) for one in as_list(given))
+        }
+    if "options" not in found and (own := _option_columns(names)):
+        found["options"] = own
+    return found
 
 
 def _check_whole(columns: Fields, table: Table) -> None:

@@ -195,7 +195,7 @@ class Ambiguous(BadInput):
     ) -> None:
         """readings: a field of the task's file, its value, and what that means. row: the first one
         that can be read so."""
-        shown = {name: _written(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
+        shown = {name: written(value)[:LONGEST_SHOWN] for name, value in (row or {}).items()}
         self.row = {storable(name): storable(text) for name, text in shown.items()}
         self.what = f"{where}: {what}" if where else what
         self.leaves_out = [one for field, ids, _ in readings if field == "leave_out" for one in ids]
@@ -213,7 +213,8 @@ class Ambiguous(BadInput):
         )
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
+    """A cell as a sentence or a page shows it."""
     is_nested = isinstance(value, list | dict)
     return json.dumps(value, ensure_ascii=False, default=str) if is_nested else str(value)
 

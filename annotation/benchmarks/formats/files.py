@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import BytesIO, StringIO
-from itertools import islice
 from typing import Any
 
 from annotation.benchmarks.archives import MOST_BYTES, PACKED
@@ -26,7 +25,6 @@ from annotation.benchmarks.formats.known_sets import HEADLESS, PARTS, USUAL, key
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
-FIRST = 3
 LONGEST_CELL = 1_000_000
 # What holds the rows of a file that is one object.
 LISTS = (
@@ -36,11 +34,6 @@ LISTS = (
 # Marks of UTF-16.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 ENCODINGS = "cp1252 (Windows) or mac_roman"
-
-
-def first_rows(data: bytes, file: str, encoding: str) -> list[Fields]:
-    """Of a table that is looked at before it is imported."""
-    return [record.fields for record in islice(read_table(data, file, encoding), FIRST)]
 
 
 def read_table(

@@ -25,14 +25,21 @@ LINE = {"id": "1", "context": "Good film.", "question": "good or bad?", "answer"
 
 def archive(rows: int = 2) -> bytes:
     """A benchmark of one task in CLUES layout."""
+    lines = {
+        name: [
+            json.dumps(LINE | {"id": f"{name}{n}", "context": f"Film {name} {n}."})
+            for n in range(rows)
+        ]
+        for name in ("sst2_test", "sst2_train_2_1")
+    }
+    return zip_of({f"SST-2/{name}.jsonl": "\n".join(rows) for name, rows in lines.items()})
+
+
+def zip_of(files: dict[str, str]) -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as files:
-        for name in ("sst2_test", "sst2_train_2_1"):
-            lines = [
-                json.dumps(LINE | {"id": f"{name}{n}", "context": f"Film {name} {n}."})
-                for n in range(rows)
-            ]
-            files.writestr(f"SST-2/{name}.jsonl", "\n".join(lines))
+    with zipfile.ZipFile(packed, "w") as into:
+        for name, text in files.items():
+            into.writestr(name, text)
     return packed.getvalue()
 
 
@@ -93,6 +100,10 @@ def test_shows_a_zip_file_first_and_stores_it_then(admin_client: Client, sent: S
     assert admin_client.post(go_on(look))["Location"] == reverse(IMPORT)
 
 
+def as_columns(*roles: str) -> dict[str, str]:
+    return {f"column-{number}": role for number, role in enumerate(roles)}
+
+
 def test_asks_which_column_holds_what(admin_client: Client, sent: Sent) -> None:
     table = "question,one,two,right,hard\nWhich?,x,y,y,no\n".encode("utf-16")
     look = sent(reverse(IMPORT), {**named("towns.csv", table), "encoding": "utf-16"})
@@ -101,9 +112,9 @@ def test_asks_which_column_holds_what(admin_client: Client, sent: Sent) -> None:
     assert columns in page_of(admin_client, look)
     page = admin_client.get(columns).content.decode()
     assert "<td>Which?</td>" in page
-    assert '<option value="question" selected>question</option>' in page
-    chosen = {"question": "question", "options": ["one", "two"], "answer": "right"}
-    look = sent(columns, {**chosen, "groups": "hard"})
+    assert '<option value="question" selected>the question</option>' in page
+    chosen = ("question", "options", "options", "answer", "groups")
+    look = sent(columns, as_columns(*chosen))
     assert look.state == "done"
     assert sent(go_on(look)).state == "done"
     example = Task.objects.get(slug="towns").examples.get()
@@ -160,8 +171,38 @@ def test_leaves_the_columns_out_that_nobody_chose(admin_client: Client, sent: Se
     look = sent(reverse(IMPORT), named("t.csv", b"question,answer,Notes\nWho?,Ann,As asked.\n"))
     assert "“Notes” holds text in most rows and is not used" in page_of(admin_client, look)
     columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
-    look = sent(columns, {"question": "question", "answer": "answer", "leaves_out": "on"})
+    look = sent(columns, {**as_columns("question", "answer", ""), "leaves_out": "on"})
     assert look.state == "done"
+
+
+def test_names_the_columns_of_a_table_in_an_archive(admin_client: Client, sent: Sent) -> None:
+    rows = "q,a,b,c,d\n" + "".join(f"Which of {n}?,a{n},b{n},c{n},d{n}\n" for n in range(9))
+    look = sent(reverse(IMPORT), {"name": "dial", "file": upload(zip_of({"d/test.csv": rows}))})
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    assert "Columns of d/test.csv" in admin_client.get(columns).content.decode()
+    right = "right option"
+    look = sent(columns, as_columns("question", right, right, "options", "options"))
+    assert (look.state, len(look.result["looks"])) == ("done", 1)
+    rights = [
+        {text for text, is_right in item["options"] if is_right}
+        for item in look.result["looks"][0]["items"]
+    ]
+    assert rights == [{f"a{n}", f"b{n}"} for n in range(3)]
+
+
+def test_refuses_two_questions(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"one,two,answer\nWho?,Why?,Ann\n"))
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    page = admin_client.post(columns, as_columns("question", "question", "answer"))
+    assert "“one” and “two” cannot both be the question" in page.content.decode()
+
+
+def test_keeps_the_upload_whose_columns_cannot_be_shown(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"one,one\nWho?,Ann\n"))
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    page = admin_client.get(columns, follow=True)
+    assert page.redirect_chain[-1][0] == reverse("admin:annotation_job_change", args=[look.pk])
+    assert "two columns have one name" in page.content.decode()
 
 
 def test_nobody_elses_look_goes_on(admin_client: Client, sent: Sent, client: Client) -> None:
