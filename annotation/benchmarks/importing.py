@@ -160,11 +160,26 @@ class _Overtaken(Exception):
 def _prepared(name: str, staged: Benchmark, read: ReadTask, tell: Tell | None) -> _Prepared:
     present = Task.objects.filter(benchmark__name=name, slug=read.slug).first()
     if present is None:
-        task = new_task(staged, read)
-        write(task.save)
-        return read, TaskPlan(task, read).store(created=True, tell=tell), task
+        return read, *_stored_new(staged, read, tell)
     plan = TaskPlan(present, read)
     return read, None if plan.changes_something else plan.store(), None
+
+
+def _stored_new(staged: Benchmark, read: ReadTask, tell: Tell | None) -> tuple[TaskReport, Task]:
+    task = new_task(staged, read)
+    write(task.save)
+    return TaskPlan(task, read).store(created=True, tell=tell), task
+
+
+def audited(tasks: Sequence[ReadTask], progress: Progress) -> list[TaskReport]:
+    """As storing them would report, and find: they are stored where nobody sees them, and removed
+    again."""
+    reports = []
+    with staging() as staged:
+        for number, task in enumerate(tasks):
+            progress(number, len(tasks), f"Checking {task.slug}")
+            reports.append(_stored_new(staged, task, None)[0])
+    return reports
 
 
 def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> list[TaskReport]:

@@ -1,13 +1,13 @@
 """A benchmark before it is stored: what was read of it, and its first items as people will see
 them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from annotation.benchmarks.archives import open_files
-from annotation.benchmarks.audit import reader_findings
+from annotation.benchmarks.audit import NOTE, WARNING, reader_findings
 from annotation.benchmarks.formats.columns import found_columns
 from annotation.benchmarks.formats.content import (
     Ambiguous,
@@ -19,7 +19,9 @@ from annotation.benchmarks.formats.content import (
 from annotation.benchmarks.formats.files import Fields, read_table
 from annotation.benchmarks.formats.known_sets import known_set
 from annotation.benchmarks.formats.layouts import find_folders, find_tables
-from annotation.benchmarks.importing import read_source, uploaded
+from annotation.benchmarks.formats.reading import Progress
+from annotation.benchmarks.importing import audited, read_source, uploaded
+from annotation.benchmarks.storing import TaskReport
 from annotation.jobs import queue
 from annotation.models import Job, Role
 from annotation.models.errors import BadInput
@@ -38,7 +40,7 @@ def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
     except Ambiguous as question:
         readings, row = list(question.readings.items()), list(question.row.items())
         return {"question": {"readings": readings, "row": row}, "summary": question.what}
-    return {"looks": [look(task) for task in read], "ignored": ignored, "summary": SEEN}
+    return {"looks": looks(read, progress), "ignored": ignored, "summary": SEEN}
 
 
 SEEN = "Look at the first items, and store them if they are right."
@@ -71,15 +73,22 @@ def first_table(job: Job) -> FirstTable:
     return FirstTable(file, found_columns(names, known), cells)
 
 
-def look(task: ReadTask) -> dict[str, Any]:
+def looks(tasks: Sequence[ReadTask], progress: Progress) -> list[dict[str, Any]]:
+    """Of each task its first items and what its audit finds, doubts first."""
+    reports = audited(tasks, progress)
+    return [_look(task, report) for task, report in zip(tasks, reports, strict=True)]
+
+
+def _look(task: ReadTask, report: TaskReport) -> dict[str, Any]:
     test = task.sets[-1]
+    doubts = [finding for finding in report.findings if finding.severity == WARNING]
+    notes = [note for note in reader_findings(task.notes) if note.severity == NOTE]
     return {
         "slug": task.slug,
         "kind": task.kind,
         "sets": [f"{one.name} ({len(one.examples)})" for one in task.sets],
-        "notes": [
-            [finding.message, list(finding.examples)] for finding in reader_findings(task.notes)
-        ],
+        "doubts": [[finding.message, list(finding.examples)] for finding in doubts],
+        "notes": [[finding.message, list(finding.examples)] for finding in notes],
         "items": [_item(row, test) for row in test.examples[:FIRST]],
         "practice": [
             _item(row, one)
@@ -107,10 +116,11 @@ def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
     }
 
 
-def in_lines(task: ReadTask) -> Iterator[str]:
-    """As a terminal shows it: a star for what is right."""
-    seen = look(task)
+def in_lines(seen: Mapping[str, Any]) -> Iterator[str]:
+    """A look as a terminal shows it: a star for what is right."""
     yield f"{seen['slug']}: {seen['kind']}; {', '.join(seen['sets'])}"
+    for message, examples in seen["doubts"]:
+        yield f"  warning: {message} {'; '.join(examples)}"
     for message, examples in seen["notes"]:
         yield f"  {message} {'; '.join(examples)}"
     for item in seen["items"]:

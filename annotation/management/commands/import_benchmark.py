@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS
 from annotation.benchmarks.importing import import_benchmark, read_source
-from annotation.benchmarks.looking import in_lines
+from annotation.benchmarks.looking import in_lines, looks
 from annotation.benchmarks.storing import TaskReport
 from annotation.management.arguments import ImportingCommand
 
@@ -62,7 +62,7 @@ class Command(ImportingCommand):
         how["draw"] = draw if draw.shots else None
         if options["dry_run"]:
             read, _ignored = read_source(options["path"], options["task"], _quietly, **how)
-            for line in chain.from_iterable(map(in_lines, read)):
+            for line in chain.from_iterable(map(in_lines, looks(read, _quietly))):
                 self.stdout.write(line)
             self.stderr.write("Nothing was stored: leave out --dry-run to store it.")
             return

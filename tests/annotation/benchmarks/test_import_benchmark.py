@@ -58,6 +58,14 @@ def test_shows_the_first_items_and_stores_nothing(tmp_path: Path) -> None:
     assert not Benchmark.objects.exists()
 
 
+def test_a_dry_run_shows_what_the_audit_doubts(tmp_path: Path) -> None:
+    table = tmp_path / "towns.csv"
+    table.write_text("question,A,B,answer\n" + "Where?,Lagos,Nairobi,B\n" * 2)
+    out, _err = run(table, "--dry-run")
+    assert "  warning: Test rows that repeat the content of another under a different id: 1" in out
+    assert not Benchmark.every.exists()
+
+
 def test_leaves_out_what_is_not_used_if_told(tmp_path: Path) -> None:
     table = tmp_path / "towns.csv"
     table.write_text("question,answer,Notes\nWho?,Ann,As asked.\n")
