@@ -241,9 +241,14 @@ class InviteForm(forms.Form):
         return data
 
 
+SLUG = "letters, digits, hyphens and underscores"
+
+
 class ImportForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
+        # Asked by the browser, too: a form that comes back has lost its file.
+        widget=forms.TextInput(attrs={"pattern": "[-a-zA-Z0-9_]+", "title": SLUG}),
         help_text="Such as clues. If there is one, its tasks are updated and new ones added.",
     )
     file = forms.FileField(

@@ -35,6 +35,10 @@ from scoring.core.spans import holds, measure_reach
 
 WARNING, NOTE = "warning", "note"
 MOST_EXAMPLES = 5
+# From which share of the score, in percent, one answer is enough for a whole task.
+CONSTANT = 90
+# Fewer test examples say nothing of that.
+FEW = 5
 T = TypeVar("T")
 
 
@@ -66,7 +70,11 @@ def floors(material: Material) -> Finding | None:
         f"What no skill earns (S1 in percent, policy {policy}{_normalised(material)}): "
         f"{', '.join(scores)}."
     )
-    return Finding("floors", NOTE, message, (), figures)
+    best = max(figures[policy][one.rule] for one in floors_of(material) if one.is_allowed)
+    if best < CONSTANT or len(material.test) < FEW:
+        return Finding("floors", NOTE, message, (), figures)
+    message += " One answer, the same to every item, is right almost everywhere: people notice."
+    return Finding("floors", WARNING, message, (), figures)
 
 
 def ceiling(material: Material) -> Finding | None:

@@ -44,7 +44,7 @@ def with_drawn(sets: Sequence[ReadSet], parts: Sequence[ReadSet], draw: Draw) ->
     rows = _distinct(row for one in parts for row in one.examples)
     rows = [row for row in rows if row.content_hash not in asked]
     file = parts[0].file if parts else sets[-1].file
-    _check_room(file, len(rows), max(draw.shots), "that are not in the test set")
+    _check_room(file, len(rows), max(draw.shots), f"that are not in {sets[-1].file}")
     drawn = list(_drawn(rows, file, draw))
     if taken := {one.name for one in sets} & {one.name for one in drawn}:
         raise BadInput(f"{file}: there is a set {min(taken)} already; draw other sizes.")

@@ -15,6 +15,7 @@ from io import BytesIO, StringIO
 from typing import Any
 
 from annotation.benchmarks.archives import MOST_BYTES, PACKED
+from annotation.benchmarks.formats.class_names import Names, names_in, with_names
 from annotation.benchmarks.formats.content import (
     CANARY,
     Record,
@@ -31,6 +32,8 @@ LISTS = (
     *("samples", "instances", "request_states", "data", "examples", "questions", "rows"),
     *("results", "items"),
 )
+# How zip files begin, as spreadsheets are.
+ARCHIVE = b"PK\x03\x04"
 # Marks of UTF-16.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 ENCODINGS = "cp1252 (Windows) or mac_roman"
@@ -42,6 +45,10 @@ def read_table(
     """Its rows; of a log the questions that it asked, each once, where `left_out` counts what else
     it holds, by the reason. Raises BadInput."""
     data, name = _unpacked(data, file)
+    if data.startswith(ARCHIVE) and not name.lower().endswith(".parquet"):
+        raise BadInput(
+            f"{file} is a spreadsheet or an archive in spite of its name: save it as CSV."
+        )
     ending = "." + name.lower().rpartition(".")[2]
     rows = READERS[ending](as_utf8(data, name, encoding), file)
     return _questions(rows, Counter() if left_out is None else left_out)
@@ -233,23 +240,14 @@ def _columnar(data: bytes, file: str) -> Iterator[Record]:
     except (OSError, ValueError, KeyError, NotImplementedError) as error:
         raise BadInput(f"{file} is no readable Parquet file.") from error
     for number, row in enumerate(rows, start=1):
-        named = {name: _with_names(row[name], names[name]) for name in names if name in row}
+        named = {name: with_names(row[name], names[name]) for name in names if name in row}
         yield Record(file, number, {**row, **named}, "row")
 
 
-def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
-    """Of columns whose numbers stand for names, as the file's own metadata say."""
+def _class_names(metadata: Mapping[bytes, bytes]) -> Names:
     with suppress(ValueError, KeyError, AttributeError, TypeError):
-        features = json.loads(metadata[b"huggingface"])["info"]["features"]
-        inner = {name: one.get("feature") or one for name, one in features.items()}
-        return {name: one["names"] for name, one in inner.items() if "names" in one}
+        return names_in(json.loads(metadata[b"huggingface"])["info"]["features"])
     return {}
-
-
-def _with_names(value: Any, names: Sequence[str]) -> Any:
-    if isinstance(value, list):
-        return [_with_names(one, names) for one in value]
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
 
 
 READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {

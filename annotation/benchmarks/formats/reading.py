@@ -12,6 +12,7 @@ from django.utils.translation import get_language_info
 
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
+from annotation.benchmarks.formats.class_names import class_names
 from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8
@@ -89,7 +90,8 @@ def read_task(
     as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     called = f"{task.name} {files.title}"
     choices, named_kind = own.get("choices", ()), own.get("kind", "")
-    tables = TableReader(said, called, choices, kind=named_kind, lax=lax)
+    classes = class_names(files, called) if task.is_table else {}
+    tables = TableReader(said, called, choices, kind=named_kind, classes=classes, lax=lax)
     reader = RowReader(files, as_set=as_set)
     source = draw.source if draw else None
 
@@ -115,7 +117,7 @@ def read_task(
     if task.is_table and answer_kind(kind).takes_labels:
         sets = [replace(one, examples=with_plain_labels(one.examples)) for one in sets]
     rows = [row for read_set in sets for row in read_set.examples]
-    if task.is_table and kind == "choice" and not any(row.options for row in rows):
+    if task.is_table and answer_kind(kind).takes_one_label and not any(row.options for row in rows):
         reader.notes["rare_labels"] = rare_labels([row.label for row in rows])
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
@@ -164,7 +166,7 @@ def _tell(
     if repeated := len(notes["repeated_in_set"]):
         left["that repeat another of their file"] = repeated
     if others := count - kept - repeated:
-        left["in parts that no shot set was drawn from"] = others
+        left["that no set holds"] = others
     read = count + sum(tables.left_out.values())
     first = tables.first_left_out
     told = "; ".join(

@@ -20,6 +20,7 @@ from annotation.benchmarks.formats.cells import (
     texts_of,
     turns,
 )
+from annotation.benchmarks.formats.class_names import Names, with_names
 from annotation.benchmarks.formats.columns import NOTHING, Table, find_columns, sort_out
 from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
@@ -62,11 +63,13 @@ class TableReader:
         choices: Sequence[str] = (),
         *,
         kind: str = "",
+        classes: Names | None = None,
         lax: bool = False,
     ) -> None:
         """said: of the fields in SAID, those of the task's file. called: the task's name. choices:
-        its labels, kind: its kind, if it names them. lax: leave out what is not used, whatever it
-        is."""
+        its labels, kind: its kind, if it names them. classes: what numbers stand for, by column.
+        lax: leave out what is not used, whatever it is."""
+        self._classes = classes or {}
         self._said, self._called, self._said_kind, self._lax = said, called, kind, lax
         self._choices, self._names = choices, list[str]()
         # Whether several labels are one answer.
@@ -125,7 +128,7 @@ class TableReader:
             whole |= {n: v for n, v in record.fields.items() if whole.get(n) in NOTHING}
         self.known = known_set(whole, f"{file} {self._called}")
         rows = [
-            Record(record.file, record.line, row, record.unit)
+            Record(record.file, record.line, self._with_classes(row), record.unit)
             for record in raw
             for row in entries(record.fields, self.known)
         ]
@@ -136,6 +139,10 @@ class TableReader:
             raise BadInput(f"{file}, line 1: the name of a column holds {NOT_TEXT}.")
         table = Table(file, names, rows, self.known, self._said)
         return replace(table, columns=find_columns(table))
+
+    def _with_classes(self, row: Fields) -> Fields:
+        named = self._classes.keys() & row.keys()
+        return {**row, **{name: with_names(row[name], self._classes[name]) for name in named}}
 
     def _leave_out(self, row: Record, sign: str) -> None:
         reason = f"without an answer ({written(sign)})"
@@ -282,6 +289,8 @@ class TableReader:
         """The label that a number stands for, where they have names."""
         names = self._names
         text = str(text_of(value)).removesuffix(".0")
+        if alike := [name for name in names if key(name) == key(text) != ""]:
+            return alike[0]
         number = {"false": "0", "true": "1"}.get(text.lower(), text) if len(names) == 2 else text
         if not names or text in names:
             return text_of(value)

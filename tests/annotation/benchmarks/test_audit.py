@@ -30,6 +30,16 @@ def of_clues(clues: Path, slug: str) -> dict[str, Finding]:
     return {finding.code: finding for finding in task.findings}
 
 
+@pytest.mark.parametrize(("gold", "severity"), [("AAAAA", "warning"), ("AAABB", "note")])
+def test_doubts_a_task_that_one_answer_is_enough_for(
+    tmp_path: Path, gold: str, severity: str
+) -> None:
+    rows = [choice_row(n, choices=["one", "two"], answer=letter) for n, letter in enumerate(gold)]
+    finding = audited(tmp_path, rows)["floors"]
+    assert finding.severity == severity
+    assert ("people notice" in finding.message) == (severity == "warning")
+
+
 class TestClues:
     """The published files, against the published figures."""
 

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotation.benchmarks.formats.content import Ambiguous, ReadTask
 from annotation.models.errors import BadInput
-from tests.annotation.benchmarks.test_tables import lines, read_text
+from tests.annotation.benchmarks.test_tables import lines, read, read_text
 
 
 def table(*columns: str, rows: Sequence[Sequence[object]]) -> str:
@@ -229,3 +230,71 @@ def test_offers_no_leaving_out_where_nothing_would_be_left() -> None:
     with pytest.raises(BadInput, match="read alike") as refusal:
         read_text("t.jsonl", table("id", "question", "options", "answer", rows=rows))
     assert not isinstance(refusal.value, Ambiguous)
+
+
+CARD = """---
+license: mit
+dataset_info:
+- config_name: films
+  features:
+  - name: review
+    dtype: string
+  - name: label
+    dtype:
+      class_label:
+        names:
+          '0': bad
+          '1': good
+- config_name: trees
+  features:
+  - name: label
+    sequence:
+      class_label:
+        names:
+          '0': elm
+          '1': oak
+---
+# Films and trees
+"""
+INFOS = {
+    name: {"features": {"label": {"names": names, "_type": "ClassLabel"}, "text": {}}}
+    for name, names in {"films": ["bad", "good"], "trees": ["elm", "oak"]}.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("README.md", CARD), ("dataset_infos.json", json.dumps(INFOS))]
+)
+def test_takes_the_names_of_numbers_from_a_card(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "films").mkdir()
+    file = tmp_path / "films" / "test.jsonl"
+    file.write_text(many([0, 1]))
+    (task,) = read(tmp_path)
+    assert (task.kind, labels(task)) == ("choice", ["bad", "good"])
+    # Where the configurations differ, and none is named, nothing is taken.
+    file.rename(tmp_path / "test.jsonl")
+    with pytest.raises(Ambiguous, match="one of the numbers 0, 1"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["---\n[\n---\n", "---\ndataset_info: 5\n---\n", "---\n- 1\n---\n"]
+)
+def test_a_card_that_says_nothing_hinders_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "README.md").write_text(text)
+    (tmp_path / "test.jsonl").write_text(many(["good", "bad"]))
+    assert labels(read(tmp_path)[0]) == ["bad", "good"]
+
+
+def test_a_part_without_labels_is_one_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "test_without_labels.jsonl").write_text(table("text", rows=[("Fine.",)]))
+    (tmp_path / "dev.jsonl").write_text(many(["good", "bad"]))
+    (task,) = read(tmp_path)
+    assert {row.where.split(",")[0] for row in task.sets[-1].examples} == {"dev.jsonl"}
+    assert "test_without_labels.jsonl" in task.notes["unlabelled"][0]
+
+
+def test_refuses_a_spreadsheet_by_another_name() -> None:
+    with pytest.raises(BadInput, match="a spreadsheet or an archive in spite of its name"):
+        read_text("t.csv", b"PK\x03\x04rest")
