@@ -132,6 +132,13 @@ def joined(value: Any) -> Any:
     return "\n".join(map(str, texts_of(value))) if isinstance(value, list) else text_of(value)
 
 
+def as_objects(value: Any) -> Any:
+    """A list of objects, which columns of tables hold as an object of lists."""
+    if not isinstance(value, dict) or not all(isinstance(one, list) for one in value.values()):
+        return value
+    return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=False)]
+
+
 # Of which no column of texts consists.
 NO_WORDS = ("true", "false", "nan", "null")
 

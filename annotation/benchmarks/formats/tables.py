@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.formats.cells import (
+    as_objects,
     boxed,
     joined,
     labels_in,
@@ -179,9 +180,11 @@ class TableReader:
             fields["part"] = part
         if record.canary:
             fields["canary"] = record.canary
-        for field in ("entities", "images", "image_text"):
+        for field in ("images", "image_text"):
             if cell(field) not in NOTHING:
                 fields[field] = cell(field)
+        if (entities := cell("entities")) not in NOTHING:
+            fields["entities"] = as_objects(entities)
         fields |= self._gold(record, cell("options"), columns, cell("answer"))
         return replace(record, fields=fields)
 

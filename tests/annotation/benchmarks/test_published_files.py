@@ -75,6 +75,7 @@ def gold_of(task: ReadTask) -> list[str]:
         ("17-refused-but-published/cmmlu.csv", "choice", None, ["蓝", "4"]),
         ("17-refused-but-published/agieval-answer-null.jsonl", "choice", None, ["(B)4", "(A)2"]),
         ("17-refused-but-published/bele.jsonl", "choice", None, ["June"] * 5),
+        ("17-refused-but-published/drop.json", "text", "Ana won 3 games.", ["3"]),
         ("17-refused-but-published/splits.json", "text", "b?", ["y"]),
         ("17-refused-but-published/jsonlines.json", "text", "a?", ["x", "y"]),
         ("17-refused-but-published/hf-snapshot", "choice", "a?", ["y"]),
@@ -142,7 +143,6 @@ def test_reads_both_texts_of_a_pair_in_a_list() -> None:
         ("17-refused-but-published/gpqa.csv", r'line 3: two of the.*"leave_out": \["rec2"\]'),
         ("17-refused-but-published/kaggle.csv", "there are no answers in this file"),
         ("17-refused-but-published/ceval_test.csv", "there are no answers in this file"),
-        ("17-refused-but-published/drop.json", "no column is the answer"),
         ("18-csv-windows/cp1252_semicolon_test.csv", "cp1252"),
     ],
 )
