@@ -318,7 +318,7 @@ def _told(found: Proposals) -> Iterator[str]:
         yield f"{told} ({about})" if about else told
     for example in found.others:
         name = example.identity.partition(":")[2]
-        yield f"{name}: “{example.proposed}” names no option, so it is not taken."
+        yield f"{name}: “{example.proposed}” names no option, or two, so it is not taken."
 
 
 class TaskContentAdmin(ViewOnlyAdmin[_Content]):

@@ -205,18 +205,21 @@ class Proposals:
 
 
 def proposals_of(task: Task) -> Proposals:
-    """Read in the one way, by letter, index or text, that fits most of the task's."""
+    """In the ways, by letter, index or text, that read all that any of them reads, else in each of
+    them; what is one option by one way and another by another is not taken."""
     examples = list(task.examples.exclude(proposed="").select_related("task").order_by("pk"))
     version = task.latest_gold_version().number
     golds = gold_in_force([example.pk for example in examples], task.pk, version)
-    ways = [WAYS[name] for name in USUAL]
-    readings = [[_read(example, way) for example in examples] for way in ways]
-    best = max(readings, key=lambda reading: sum(map(bool, reading)), default=[])
-    takeable = {}
-    for example, alternatives in zip(examples, best, strict=True):
-        if alternatives and alternatives != golds[example.pk].alternative_texts():
-            takeable[example] = alternatives
-    unread = [one for one, alternatives in zip(examples, best, strict=True) if not alternatives]
+    readings = [[_read(example, WAYS[name]) for example in examples] for name in USUAL]
+    most = sum(map(any, zip(*readings, strict=True)))
+    whole = [reading for reading in readings if sum(map(bool, reading)) == most]
+    takeable, unread = dict[Example, list[list[str]]](), list[Example]()
+    for example, *read in zip(examples, *(whole or readings), strict=True):
+        first, *others = [alternatives for alternatives in read if alternatives] or [[]]
+        if not first or any(other != first for other in others):
+            unread.append(example)
+        elif first != golds[example.pk].alternative_texts():
+            takeable[example] = first
     return Proposals(takeable, unread)
 
 

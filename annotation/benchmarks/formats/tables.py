@@ -279,11 +279,14 @@ class TableReader:
         said = self._said.get("answers") or self.known.pieces
         if said or len(texts) < 2:
             return said == "set" or (not said and self.has_text)
+        alternatives = "several ways to write one answer, any of which is right"
+        pieces = "one answer of several pieces, all of which are wanted"
         raise Ambiguous(
             record.where,
             f"the answer is a list ({', '.join(map(str, texts[:3]))}).",
-            ("answers", "alternatives", "several ways to write one answer, any of which is right"),
-            ("answers", "set", "one answer of several pieces, all of which are wanted"),
+            ("answers", "alternatives", alternatives),
+            # Pieces are marked in a text.
+            *([("answers", "set", pieces)] if self.has_text else []),
             ("kind", "labels", "labels, all that fit are chosen"),
             row=record.fields,
         )

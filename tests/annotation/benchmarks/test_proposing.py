@@ -44,6 +44,13 @@ def test_reads_indices_where_the_task_has_them() -> None:
 
 
 @pytest.mark.django_db
+def test_takes_nothing_that_is_one_option_by_its_place_and_another_by_its_text() -> None:
+    task = imported("W1?,\"['3', '1', '0']\",1,0\nW2?,\"['3', '1', '5']\",1,C\n")
+    assert taken(task) == {"id:2": [["2"]]}
+    assert [example.proposed for example in proposals_of(task).others] == ["0"]
+
+
+@pytest.mark.django_db
 def test_is_taken_on_a_page_by_its_owner_alone(client: Client) -> None:
     task = imported("W1?,\"['x', 'y']\",0,B\nW2?,\"['x', 'y']\",0,none\n")
     address = reverse("admin:annotation_task_proposed", args=[task.pk])
@@ -53,7 +60,7 @@ def test_is_taken_on_a_page_by_its_owner_alone(client: Client) -> None:
     client.force_login(make.member(task.benchmark))
     page = client.get(address).content.decode()
     assert "1: B. y, in place of A. x" in page
-    assert "2: “none” names no option, so it is not taken." in page
+    assert "2: “none” names no option, or two, so it is not taken." in page
     client.post(address)
     assert task.latest_gold_version().number == 2
     assert taken(task) == {}
