@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain, islice
 from typing import Any
 
@@ -13,12 +13,11 @@ from django.utils.translation import get_language_info
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.class_names import class_names
-from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8
 from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
-from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
+from annotation.benchmarks.formats.parts import PART, set_of, sets_of_table
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
 from annotation.benchmarks.formats.tables import SAID, TableReader
 from annotation.benchmarks.formats.task_files import (
@@ -33,13 +32,7 @@ from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import TOLERANCE, in_one_form
 
-# A training part of this size or less is a set of shots as published, such as MMLU's of 5; a larger
-# one is there to draw sets from.
-MOST_SHOTS = 64
 LONGEST_LABEL, MOST_BUTTONS = 1_000, 300
-# The name of such a part, which is not stored.
-PART = "labelled part"
-
 Progress = Callable[[int, int, str], None]
 ReadRecords = Callable[[str], Iterable[content.Record]]
 
@@ -103,7 +96,7 @@ def read_task(
 
     if task.is_table:
         read = cache(lambda files: _read_rows(records, reader, files, Role.TEST))
-        sets = _sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
+        sets = sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
     else:
         sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
         if not lax:
@@ -214,111 +207,7 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.
     examples = _read_rows(records, reader, of.files, of.role)
     if of.shots is not None:
         _check_size(examples, of.shots)
-    return _as_set(of, examples)
-
-
-def _as_set(of: SetFiles, examples: Sequence[content.ReadExample]) -> content.ReadSet:
-    named = partial(content.ReadSet, role=of.role, file=of.files[0], examples=examples)
-    if of.role == Role.TEST:
-        return named("test")
-    if of.shots is None and (of.is_part or len(examples) > MOST_SHOTS):
-        return named(PART)
-    shots, split = of.shots or len(examples), of.split or 1
-    return named(f"train-{shots}-{split}", shots=shots, split=split)
-
-
-ReadRows = Callable[[Sequence[str]], list[content.ReadExample]]
-
-
-def _sets_of_table(
-    task: TaskFiles,
-    read: ReadRows,
-    draw: Draw | None,
-    said: Mapping[str, Any],
-    notes: dict[str, list[str]],
-) -> list[content.ReadSet]:
-    """The part that people are asked, the last of them, behind those to show or to draw from.
-    Raises BadInput where no part has gold."""
-    wanted = said.get("parts", {}).get("test", "")
-    order = sorted(task.sets, key=lambda one: bool(wanted) and not one.part.startswith(wanted))
-    asked, rows = _first_labelled(order, read, notes)
-    within = _by_part(rows, wanted)
-    rows = within.pop(next(iter(within)))
-    if _is_training(asked.part) or _is_training(rows[0].part):
-        notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
-    sets = [_as_set(replace(asked, role=Role.TEST), rows)]
-    for part, others in within.items():
-        of = SetFiles(asked.files, Role.TRAINING, part=part, is_part=_is_training(part))
-        sets = [_as_training(of, others), *sets]
-    if draw and draw.source:
-        named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
-        sets = [_as_training(named, read(named.files)), *sets]
-    for one in reversed(order[order.index(asked) + 1 :]):
-        of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
-        # Nobody practises on a test, whichever part is asked instead.
-        is_test = _base(one.part) in ("test", _base(asked.part))
-        if is_test or (of.is_part and (not draw or draw.source)):
-            notes["not_drawn"] += [f"{one.files[0]}: not read"]
-            continue
-        try:
-            sets = [_as_training(of, read(of.files)), *sets]
-        except Unlabelled as refusal:
-            notes["unlabelled"] += [str(refusal)]
-    return sets
-
-
-def _as_training(of: SetFiles, rows: Sequence[content.ReadExample]) -> content.ReadSet:
-    return _as_set(of, [replace(row, role=Role.TRAINING) for row in rows])
-
-
-def _first_labelled(
-    order: Sequence[SetFiles], read: ReadRows, notes: dict[str, list[str]]
-) -> tuple[SetFiles, list[content.ReadExample]]:
-    first = Unlabelled(f"{order[0].files[0]}: there are no answers in this file.")
-    for number, one in enumerate(order):
-        others = order[number + 1 :]
-        try:
-            rows = read(one.files)
-        except Unlabelled as refusal:
-            first = first if number else refusal
-            notes["unlabelled"] += [str(refusal)]
-            continue
-        if not rows:
-            raise BadInput(f"{one.files[0]} is empty: it needs a row for each question.")
-        golds = {str(row.gold_texts) for row in rows}
-        if len(rows) == 1 or len(golds) > 1 or not others or golds & _golds(others, read):
-            return one, rows
-        stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
-        notes["unlabelled"] += [
-            f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
-            "other part has."
-        ]
-    raise first
-
-
-def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:
-    golds = set()
-    for one in parts:
-        with suppress(Unlabelled):
-            golds |= {str(row.gold_texts) for row in read(one.files)}
-    return golds
-
-
-def _is_training(part: str) -> bool:
-    return part.startswith(tuple(TRAINING_PARTS))
-
-
-def _by_part(
-    rows: Sequence[content.ReadExample], wanted: str
-) -> dict[str, list[content.ReadExample]]:
-    """Where rows say to which part of the set they belong; the one that is asked comes first."""
-    parts = {row.part for row in rows}
-    names = sorted(parts, key=lambda part: (part != wanted, (*PARTS, part).index(part)))
-    return {part: [row for row in rows if row.part == part] for part in names}
-
-
-def _base(part: str) -> str:
-    return part.partition("_")[0]
+    return set_of(of, examples)
 
 
 def _settled(

@@ -1,0 +1,124 @@
+"""Which part of a set people are asked, which they practise on, and which only hold rows to draw
+shots from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from annotation.benchmarks.formats.columns import Unlabelled
+from annotation.benchmarks.formats.content import ReadExample, ReadSet
+from annotation.benchmarks.formats.drawing import Draw
+from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
+from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
+from annotation.models import Role
+from annotation.models.errors import BadInput
+
+# A training part of this size or less is a set of shots as published, such as MMLU's of 5; a larger
+# one is there to draw sets from.
+MOST_SHOTS = 64
+# The name of such a part, which is not stored.
+PART = "labelled part"
+
+
+def set_of(of: SetFiles, examples: Sequence[ReadExample]) -> ReadSet:
+    named = partial(ReadSet, role=of.role, file=of.files[0], examples=examples)
+    if of.role == Role.TEST:
+        return named("test")
+    if of.shots is None and (of.is_part or len(examples) > MOST_SHOTS):
+        return named(PART)
+    shots, split = of.shots or len(examples), of.split or 1
+    return named(f"train-{shots}-{split}", shots=shots, split=split)
+
+
+ReadRows = Callable[[Sequence[str]], list[ReadExample]]
+
+
+def sets_of_table(
+    task: TaskFiles,
+    read: ReadRows,
+    draw: Draw | None,
+    said: Mapping[str, Any],
+    notes: dict[str, list[str]],
+) -> list[ReadSet]:
+    """The part that people are asked, the last of them, behind those to show or to draw from.
+    Raises BadInput where no part has gold."""
+    wanted = said.get("parts", {}).get("test", "")
+    order = sorted(task.sets, key=lambda one: bool(wanted) and not one.part.startswith(wanted))
+    asked, rows = _first_labelled(order, read, notes)
+    within = _by_part(rows, wanted)
+    rows = within.pop(next(iter(within)))
+    if _is_training(asked.part) or _is_training(rows[0].part):
+        notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
+    sets = [set_of(replace(asked, role=Role.TEST), rows)]
+    for part, others in within.items():
+        of = SetFiles(asked.files, Role.TRAINING, part=part, is_part=_is_training(part))
+        sets = [_as_training(of, others), *sets]
+    if draw and draw.source:
+        named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
+        sets = [_as_training(named, read(named.files)), *sets]
+    for one in reversed(order[order.index(asked) + 1 :]):
+        of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
+        # Nobody practises on a test, whichever part is asked instead.
+        is_test = _base(one.part) in ("test", _base(asked.part))
+        if is_test or (of.is_part and (not draw or draw.source)):
+            notes["not_drawn"] += [f"{one.files[0]}: not read"]
+            continue
+        try:
+            sets = [_as_training(of, read(of.files)), *sets]
+        except Unlabelled as refusal:
+            notes["unlabelled"] += [str(refusal)]
+    return sets
+
+
+def _as_training(of: SetFiles, rows: Sequence[ReadExample]) -> ReadSet:
+    return set_of(of, [replace(row, role=Role.TRAINING) for row in rows])
+
+
+def _first_labelled(
+    order: Sequence[SetFiles], read: ReadRows, notes: dict[str, list[str]]
+) -> tuple[SetFiles, list[ReadExample]]:
+    first = Unlabelled(f"{order[0].files[0]}: there are no answers in this file.")
+    for number, one in enumerate(order):
+        others = order[number + 1 :]
+        try:
+            rows = read(one.files)
+        except Unlabelled as refusal:
+            first = first if number else refusal
+            notes["unlabelled"] += [str(refusal)]
+            continue
+        if not rows:
+            raise BadInput(f"{one.files[0]} is empty: it needs a row for each question.")
+        golds = {str(row.gold_texts) for row in rows}
+        if len(rows) == 1 or len(golds) > 1 or not others or golds & _golds(others, read):
+            return one, rows
+        stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
+        notes["unlabelled"] += [
+            f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
+            "other part has."
+        ]
+    raise first
+
+
+def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:
+    golds = set()
+    for one in parts:
+        with suppress(Unlabelled):
+            golds |= {str(row.gold_texts) for row in read(one.files)}
+    return golds
+
+
+def _is_training(part: str) -> bool:
+    return part.startswith(tuple(TRAINING_PARTS))
+
+
+def _by_part(rows: Sequence[ReadExample], wanted: str) -> dict[str, list[ReadExample]]:
+    """Where rows say to which part of the set they belong; the one that is asked comes first."""
+    parts = {row.part for row in rows}
+    names = sorted(parts, key=lambda part: (part != wanted, (*PARTS, part).index(part)))
+    return {part: [row for row in rows if row.part == part] for part in names}
+
+
+def _base(part: str) -> str:
+    return part.partition("_")[0]
