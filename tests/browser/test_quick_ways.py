@@ -148,6 +148,21 @@ def test_none_here_by_the_key_is_sent_by_the_other_key_however_soon(somebody: Co
     assert answers() == [[]]
 
 
+def test_asks_which_is_meant_where_words_are_sent_after_none_here(somebody: Comes) -> None:
+    person = somebody().start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    person.selects(0, 0, 4)
+    person.page.locator("[data-span-none]").click()
+    person.page.wait_for_timeout(APART_MS)
+    send = person.page.locator("[data-send]")
+    send.click()
+    expect(person.page.locator("[data-span-status]")).to_contain_text("You pressed “None here”")
+    assert answers() == []
+    person.page.wait_for_timeout(APART_MS)
+    send.click()
+    stands_at(person, 1)
+    assert answers() == [["Anna"]]
+
+
 def test_words_take_the_place_of_none_here(somebody: Comes) -> None:
     person = somebody().start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
     person.presses_none()

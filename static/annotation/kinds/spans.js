@@ -257,7 +257,7 @@
       on(this.root, "keydown", this.onKey);
       on(this.root, "pointerdown", this.onDown);
       on(this.root, "answerrestore", (event) => this.restore(event.detail));
-      on(this.root.closest("form"), "submit", () => this.write(), true);
+      on(this.root.closest("form"), "submit", (event) => this.asksWhich(event) || this.write(), true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
       on(this.find("exact"), "click", this.toggleExact);
@@ -445,6 +445,17 @@
       this.drawControls();
       if (!asks) return this.root.closest("form").requestSubmit();
       this.say(replaces ? "none-instead" : "none-confirm");
+    }
+
+    /* Sent by the other button after "none" was pressed: it may mean the words, or none. */
+    asksWhich(event) {
+      if (!this.sure || !this.spans.length) return false;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.sure = false;
+      this.drawControls();
+      this.say("none-or-words");
+      return true;
     }
 
     toggleExact() {
