@@ -252,7 +252,7 @@ def _place_html(language: str, **here: Any) -> SafeString:
 
 
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
-    rules, minutes = content.rules, assignment.paid_ms // 60_000
+    rules, minutes = content.rules, -(-assignment.paid_ms // 60_000)
     amount = earned(assignment.paid_ms, rules.hourly_rate)
     left = _minutes_left(assignment, content.steps)
     return _worked_text(get_language(), minutes, amount, rules.currency, left)

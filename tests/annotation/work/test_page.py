@@ -6,8 +6,9 @@ from django.utils import translation
 
 from annotation.kinds import MARKS, Piece, Reveal, compare
 from annotation.models import Gold, Judgement, Kind
+from annotation.models.frozen import batch_content
 from annotation.work.judging import submit_answer
-from annotation.work.page import PAGE, next_item_html, page_context, page_frame
+from annotation.work.page import PAGE, next_item_html, page_context, page_frame, progress
 from tests import make
 from tests.texts import Text, running_batch_of
 
@@ -109,3 +110,12 @@ def test_gives_everybody_an_item_as_its_template_would(kind: str, language: str)
                 assert rendered.count("50 % &lt;off&gt;") == 1
                 html = next_item_html(assignment, token="a<b", work="f00", sent_to=sent_to)
                 assert html == rendered
+
+
+def test_names_no_pay_for_no_minutes() -> None:
+    """Both are rounded up."""
+    batch = make.running_batch(zero_shot=True, hourly_rate=12)
+    assignment, content = make.at_work(batch), batch_content(batch.pk)
+    for paid_ms, told in ((0, "0 min · 0.00 USD"), (59_000, "1 min · 0.20 USD")):
+        assignment.paid_ms = paid_ms
+        assert progress(assignment, content)["worked"].replace("\xa0", " ").startswith(told)
