@@ -200,7 +200,9 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     if "options" not in columns and (len(texts) > 1 or isinstance(first.fields[texts[0]], list)):
         answer = str(text_of(table.cells(first, "answer")[0]))
         offered = {str(text) for name in texts for text in leaves(first.fields[name])}
-        is_named = answer in offered or len(answer) == 1
+        golds = [str(table.cells(row, "answer")[0]) for row in table.rows]
+        # Labels repeat, and are no option beside the others.
+        is_named = answer in offered or len(answer) == 1 or len({*golds}) * 2 <= len(golds)
         own = [*([] if is_named else as_list(columns["answer"])), *texts]
         uses.append(("columns", {"options": own}, "the options"))
     return uses

@@ -64,14 +64,14 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
     are_near = numbers[-1] - numbers[0] < MOST_LABELS
     if not are_whole or not are_near or len(numbers) * 2 > len(rows):
         return "number"
-    names = ", ".join(
-        [*['"(none)"'] * (numbers[0] == 1), *(f'"…{int(number)}"' for number in numbers)]
-    )
+    counted = range(int(numbers[0]), int(numbers[-1]) + 1)
+    names = ", ".join(f'"…{number}"' for number in counted)
+    with_names = f'; with their names: "label_names": [{names}]' * (numbers[0] in (0, 1))
     raise Ambiguous(
         rows[0].where,
         f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
         ("kind", "number", "a number to type"),
-        ("kind", "choice", f'a button for each; with their names: "label_names": [{names}]'),
+        ("kind", "choice", f"a button for each{with_names}"),
         row=rows[0].shown,
     )
 

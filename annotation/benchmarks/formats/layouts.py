@@ -22,6 +22,8 @@ SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
 # A table's name: its task, which part of it, and which piece of that part.
 _PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})"
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
+# Or the part first, and its task.
+PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
 # What a data set's repository holds beside its tables.
 NO_TABLES = re.compile(
     r"dataset_infos?\.json|dataset_dict\.json|state\.json|results_.*\.json|run_spec\.json|"
@@ -143,6 +145,7 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str]:
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
     match = TABLE.fullmatch(stem)
     assert match is not None  # it fits any name
+    match = match if match["part"] else PART_FIRST.fullmatch(stem) or match
     inner = TABLE.fullmatch(folders[-1]) if folders else None
     if not match["part"] and inner and inner["part"] and not inner["task"]:
         return match["task"], (inner["part"] + inner["kind"]).lower()

@@ -29,7 +29,7 @@ def signs_of(table: Table, choices: Collection[str]) -> list[str | None]:
     signs = told
     if said is None:
         signs = {*told, *HIDDEN, *HIDDEN_WORDS}
-    elif any(one.strip() for one in said):
+    elif {one.lower() for one in said} & {*HIDDEN} - {""}:
         signs = {*told, *HIDDEN}
     signs = {one.lower() for one in signs} - {one.lower() for one in choices}
     found = [_sign(table, row, signs) for row in table.rows]
@@ -66,6 +66,8 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
     if len(usual) not in (0, len(signs)) and usual != [""]:
         left = " and ".join(map(written, usual))
         readings.append(("missing", usual, f"leave {left} out; the others are answers"))
+        words = [sign for sign in signs if sign not in usual]
+        readings.append(("missing", words, f"leave all but {left} out, which are answers"))
     if signs != [""] and not any(told):
         rest = [""] if "" in signs else []
         meaning = "they are answers like others" if signs[1:] else "it is an answer like others"

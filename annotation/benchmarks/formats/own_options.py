@@ -44,7 +44,7 @@ def check_unlike(row: ReadExample) -> None:
     if alike:
         raise Ambiguous(
             row.where,
-            f"two of the options read alike (“{alike[0][:60]}”): correct one.",
+            f"two of the options read alike (“{alike[0][:60]}”): change one of them.",
             ("leave_out", [row.source_id], "leave the row out"),
             row=row.shown,
         )

@@ -48,6 +48,8 @@ from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
 
 MARK = "#### "
+# Whether a label fits, in a column of its own.
+MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "True": True}
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
@@ -72,7 +74,8 @@ class TableReader:
         lax: leave out what is not used, whatever it is."""
         self._classes = classes or {}
         self._said, self._called, self._said_kind, self._lax = said, called, kind, lax
-        self._choices, self._names = choices, list[str]()
+        self._choices, self._has_marks = choices, False
+        self._names: Mapping[str, str] = {}
         # Whether several labels are one answer.
         self._as_set = bool(kind) and answer_kind(kind).takes_sets
         self.known = NO_SET
@@ -104,7 +107,8 @@ class TableReader:
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
-        self._names = self._label_names(table)
+        self._check_marks(table)
+        self._names = {} if self._has_marks else self._label_names(table)
         signs = [None] * len(table.rows) if self._as_set else signs_of(table, self._choices)
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
@@ -185,7 +189,13 @@ class TableReader:
                 fields[field] = cell(field)
         if (entities := cell("entities")) not in NOTHING:
             fields["entities"] = as_objects(entities)
-        fields |= self._gold(record, cell("options"), columns, cell("answer"))
+        answer = cell("answer")
+        if self._has_marks:
+            values = zip(as_list(columns["answer"]), table.cells(record, "answer"), strict=True)
+            answer = [n for n, v in values if MARKS[str(text_of(v)).removesuffix(".0")]]
+            if not self._as_set and len(answer) != 1:
+                record.refuse(f"{len(answer)} labels fit, where one has to.")
+        fields |= self._gold(record, cell("options"), columns, answer)
         return replace(record, fields=fields)
 
     def _part(self, cells: Fields) -> str:
@@ -217,24 +227,58 @@ class TableReader:
             return {"answer": [self._named(record, one) for one in labels_in(record, answer)]}
         return {"answer": self._own_gold(record, answer)}
 
-    def _label_names(self, table: Table) -> list[str]:
-        """What the numbers for gold stand for, if anything. Raises Ambiguous."""
-        if named := self._said.get("label_names") or self.known.label_names:
-            return list(named)
-        golds = [str(text_of(table.cells(row, "answer")[0])) for row in table.rows]
-        numbers = {gold.removesuffix(".0") for gold in golds}
-        if not self._choices or not all(one.isdecimal() for one in numbers):
-            return []
-        names = list(self._choices)
-        if "0" in numbers or numbers & {*names}:
-            return names
-        raise Ambiguous(
-            table.file,
-            f"the answers are numbers and the labels names: the first is “{golds[0]}”.",
-            ("label_names", names, "counted from 0"),
-            ("label_names", ["(none)", *names], "counted from 1"),
-            row=table.rows[0].fields,
+    def _label_names(self, table: Table) -> Mapping[str, str]:
+        """By what stands for gold, the label that is meant; empty where it is meant as it stands.
+        Raises Ambiguous."""
+        said = self._said.get("label_names") or self.known.label_names
+        if isinstance(said, dict):
+            return said
+        names = list(said or self._choices)
+        cells = [cell for row in table.rows for cell in table.cells(row, "answer")]
+        found = [labels_in(table.rows[0], cell) if self._as_set else [cell] for cell in cells]
+        golds = [str(text_of(one)).removesuffix(".0") for pieces in found for one in pieces]
+        numbers = [int(gold) for gold in golds if gold.isdecimal()]
+        are_numbers = bool(numbers) and len(numbers) == len([*filter(None, golds)])
+        if not said and not are_numbers:
+            return {}
+        is_clear = not are_numbers or {0} & {*numbers} or {*golds} & {*names}
+        by = "index" if is_clear or said is self.known.label_names else self.answer_by
+        by = by or {len(names): "number"}.get(max(numbers), "index" * (max(numbers) > len(names)))
+        if not by:
+            raise Ambiguous(
+                table.file,
+                f"the answers are numbers and the labels names: the first is “{numbers[0]}”.",
+                ("answer_by", "index", f"counted from 0: “{names[numbers[0]]}”"),
+                ("answer_by", "number", f"counted from 1: “{names[numbers[0] - 1]}”"),
+                row=table.rows[0].fields,
+            )
+        counted = {str(n): name for n, name in enumerate(names, start=int(by == "number"))}
+        return counted | (
+            dict(zip(("false", "true"), names, strict=True)) if len(names) == 2 else {}
         )
+
+    def _check_marks(self, table: Table) -> None:
+        """Columns of several labels, with 1 where one of them fits. Raises BadInput."""
+        names = as_list(table.columns["answer"])
+        if len(names) < 2 or {*names} <= {*as_list(table.columns.get("options"))}:
+            return
+        cells = [str(text_of(cell)) for row in table.rows for cell in table.cells(row, "answer")]
+        values = {cell.removesuffix(".0") for cell in cells}
+        self._has_marks = values <= MARKS.keys()
+        told = " and ".join(f"“{name}”" for name in names)
+        if self._has_marks and not self._said_kind:
+            raise Ambiguous(
+                table.file,
+                f"{told} hold 0 and 1.",
+                ("kind", "labels", "labels; 1 says that one fits"),
+                ("kind", "choice", "labels, one of which fits each row"),
+                row=table.rows[0].fields,
+            )
+        if not self._has_marks and self._as_set and all(value.isdecimal() for value in values):
+            raise BadInput(
+                f"{table.file}: {told} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
+                "where the label fits, and 0 where it does not."
+            )
 
     def _own_gold(self, record: Record, answer: Any) -> list[Any]:
         """A list holds the pieces of a text, or several ways to write one answer."""
@@ -292,20 +336,19 @@ class TableReader:
         )
 
     def _named(self, record: Record, value: Any) -> Any:
-        """The label that a number stands for, where they have names."""
-        names = self._names
-        text = str(text_of(value)).removesuffix(".0")
-        if alike := [name for name in names if key(name) == key(text) != ""]:
-            return alike[0]
-        number = {"false": "0", "true": "1"}.get(text.lower(), text) if len(names) == 2 else text
-        if not names or text in names:
+        """The label that is meant, where they have names."""
+        names, text = self._names, str(text_of(value)).removesuffix(".0")
+        if not names or text in names.values():
             return text_of(value)
-        if not number.isdecimal() or int(number) >= len(names):
+        if alike := [name for name in names.values() if key(name) == key(text) != ""]:
+            return alike[0]
+        if text not in names and text.lower() not in names:
             record.refuse(
-                f"the answer is “{text[:60]}”, but the labels are {', '.join(names)}: correct "
-                '"label_names" in the task\'s file.'
+                f"the answer is “{text[:60]}”, but the labels are "
+                f"{', '.join(dict.fromkeys(names.values()))}: correct “label_names” in the task's "
+                "file."
             )
-        return names[int(number)]
+        return names.get(text) or names[text.lower()]
 
 
 def _is_group(value: Any) -> bool:

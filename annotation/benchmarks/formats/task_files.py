@@ -110,7 +110,10 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "columns": (_are_columns, f"an object that names columns as {_either(list(USUAL))}"),
     "answer_by": (_is_one_of(list(WAYS)), _either(list(WAYS))),
     "answers": (_is_one_of(READINGS), _either(READINGS)),
-    "label_names": (_is_label_list, "a list of two or more different labels, from number 0 on"),
+    "label_names": (
+        lambda value: _is_label_list([*value.values()] if isinstance(value, dict) else value),
+        "a list of two or more different labels, by number, or an object of them",
+    ),
     "missing": (samples.are_texts, "a list of texts that stand where there is no answer"),
     "unused": (samples.are_texts, "a list of columns that hold no part of what is asked"),
     "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),

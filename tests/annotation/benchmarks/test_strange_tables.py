@@ -51,10 +51,57 @@ def test_asks_whether_numbers_that_repeat_are_labels(values: Sequence[object]) -
     assert list(asked.readings) == ['"kind": "number"', '"kind": "choice"']
 
 
-def test_says_how_to_name_labels_that_are_counted_from_one() -> None:
-    assert '"label_names": ["(none)", "…1", "…2"]' in str(question(many([1, 2])))
-    named = read_text("t.jsonl", many([1, 2]), said={"label_names": ["(none)", "bad", "good"]})
+def test_asks_what_named_labels_are_counted_from() -> None:
+    assert '"label_names": ["…1", "…2"]' in str(question(many([1, 2])))
+    three = ["bad", "good", "neutral"]
+    asked = question(many([1, 2]), said={"label_names": three})
+    assert asked.readings == {
+        '"answer_by": "index"': "counted from 0: “good”",
+        '"answer_by": "number"': "counted from 1: “bad”",
+    }
+    for by, first in (("index", "good"), ("number", "bad")):
+        named = read_text("t.jsonl", many([1, 2]), said={"label_names": three, "answer_by": by})
+        assert named.sets[-1].examples[0].label == first
+
+
+def test_refuses_a_number_that_has_no_name() -> None:
+    with pytest.raises(BadInput, match="the answer is “3”, but the labels are bad, good"):
+        read_text("t.jsonl", many([3, 1]), said={"label_names": ["bad", "good"]})
+
+
+def test_counts_from_one_where_the_last_number_has_no_other_name() -> None:
+    named = read_text("t.jsonl", many([1, 2]), said={"label_names": ["bad", "good"]})
     assert (named.kind, labels(named)) == ("choice", ["bad", "good"])
+    said = {"label_names": ["joy", "fear", "anger"], "kind": "labels"}
+    several = read_text("t.jsonl", many(["1, 3", "2"]), said=said)
+    assert several.sets[-1].examples[0].gold_texts == [["joy", "anger"]]
+
+
+FITS = ["insult", "threat"]
+
+
+def marked(*values: object) -> str:
+    rows = [(f"Text {n}.", *values) for n in range(4)]
+    return table("text", *FITS, rows=[*rows, ("Fine.", 0, 0)])
+
+
+def test_reads_labels_that_have_a_column_each() -> None:
+    columns = {"columns": {"answer": FITS}}
+    asked = question(marked(1, 0), said=columns)
+    assert [*asked.readings] == ['"kind": "labels"', '"kind": "choice"']
+    task = read_text("t.jsonl", marked(True, 1.0), said={**columns, "kind": "labels"})
+    assert labels(task) == FITS
+    assert [row.gold_texts for row in task.sets[-1].examples][-2:] == [[FITS], [[]]]
+    with pytest.raises(BadInput, match="line 5: 0 labels fit, where one has to"):
+        read_text("t.jsonl", marked(1, 0), said={**columns, "kind": "choice"})
+    with pytest.raises(BadInput, match="write 1 where the label fits"):
+        read_text("t.jsonl", marked(2, 0), said={**columns, "kind": "labels"})
+
+
+def test_offers_no_gold_that_repeats_as_an_option() -> None:
+    rows = [(f"Claim {n}.", "TF"[n % 2] * 4, f"All {n}.", f"Some {n}.") for n in range(8)]
+    asked = question(table("question", "label", "one", "two", rows=rows))
+    assert '"columns": {"options": ["one", "two"]}' in asked.readings
 
 
 def test_takes_numbers_that_do_not_repeat_for_numbers() -> None:
@@ -128,9 +175,11 @@ def test_asks_whether_a_sign_is_an_answer(sign: str) -> None:
 def test_asks_about_all_signs_at_once() -> None:
     text = many(["good", "bad", "none", -1])
     asked = question(text)
-    assert {'"missing": ["none", "-1"]', '"missing": ["-1"]', '"missing": []'} == {*asked.readings}
-    task = read_text("t.jsonl", text, said={"missing": ["-1"]})
-    assert labels(task) == ["bad", "good", "none"]
+    lists: tuple[list[str], ...] = (["none", "-1"], ["-1"], ["none"], [])
+    assert [*asked.readings] == [f'"missing": {json.dumps(one)}' for one in lists]
+    left = ["bad", "good"], ["bad", "good", "none"], ["-1", "bad", "good"]
+    for missing, wanted in zip(lists, left, strict=False):
+        assert labels(read_text("t.jsonl", text, said={"missing": missing})) == wanted
 
 
 def test_an_option_is_no_sign() -> None:
@@ -293,6 +342,23 @@ def test_a_part_without_labels_is_one_by_its_name(tmp_path: Path) -> None:
     (task,) = read(tmp_path)
     assert {row.where.split(",")[0] for row in task.sets[-1].examples} == {"dev.jsonl"}
     assert "test_without_labels.jsonl" in task.notes["unlabelled"][0]
+
+
+def test_names_labels_that_are_letters() -> None:
+    said = {"label_names": {"e": "entailment", "c": "contradiction"}}
+    assert labels(read_text("t.jsonl", many(["e", "c"]), said=said)) == [
+        *sorted(said["label_names"].values())
+    ]
+    with pytest.raises(BadInput, match="“n”, but the labels are entailment, contradiction"):
+        read_text("t.jsonl", many(["e", "n"]), said=said)
+
+
+def test_a_part_may_stand_before_the_name_of_its_task(tmp_path: Path) -> None:
+    for name in ("train_lay", "test_lay", "test.qu", "val.qu"):
+        (tmp_path / f"{name}.jsonl").write_text(many([f"{name} good", f"{name} bad"]))
+    qu, lay = read(tmp_path)
+    assert (lay.slug, labels(lay)) == ("lay", ["test_lay bad", "test_lay good"])
+    assert (qu.slug, labels(qu)[:2]) == ("qu", ["test.qu bad", "test.qu good"])
 
 
 def test_refuses_a_spreadsheet_by_another_name() -> None:

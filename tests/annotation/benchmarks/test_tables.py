@@ -397,7 +397,7 @@ class TestDrawing:
         few = tmp_path / "few" / "train.jsonl"
         few.parent.mkdir()
         few.write_text(self.rows(13))
-        with pytest.raises(BadInput, match="holds 3 different rows that are not in test.jsonl"):
+        with pytest.raises(BadInput, match=r"holds 3 different rows that are not in test\.jsonl"):
             self.drawn(tmp_path / "task", source=few)
 
     def test_leaves_a_part_alone_unless_it_is_asked(self, tmp_path: Path) -> None:
