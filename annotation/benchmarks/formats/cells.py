@@ -88,6 +88,20 @@ def listed(record: Record, text: str) -> Any:
     return text
 
 
+def at_places(record: Record, text: Any, places: Sequence[int]) -> list[str]:
+    """The words that stand at these places of a text, one for each run of them."""
+    if not isinstance(text, str) or not all(0 <= place < len(text) for place in places):
+        record.refuse(f"a place of the answer ({max(places)}) lies outside of its text.")
+    runs: list[list[int]] = []
+    for place in sorted(set(places)):
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    words = (text[run[0] : run[-1] + 1].strip() for run in runs)
+    return [word for word in words if word]
+
+
 def boxed(record: Record, text: str) -> str:
     r"""What stands in the last \boxed{…}."""
     start = text.rfind("\\boxed{") + len("\\boxed{")

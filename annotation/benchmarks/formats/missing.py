@@ -10,16 +10,19 @@ from annotation.benchmarks.formats.known_sets import HIDDEN, HIDDEN_WORDS, as_li
 from scoring.core.normalisation import read_number
 
 
-def signs_of(table: Table, choices: Collection[str]) -> list[str | None]:
+def signs_of(
+    table: Table, choices: Collection[str], *, may_be_empty: bool = False
+) -> list[str | None]:
     """By row, what stands where there is no answer; None where there is one. choices: labels, if
-    they are named, which are answers.
+    they are named, which are answers. may_be_empty: whether an empty list is one.
 
     Raises Unlabelled where no row has an answer, and Ambiguous about signs of which nothing is
     said.
     """
     said = table.said.get("missing")
     told = {*table.known.missing, *(said or ())}
-    found = [_sign(table, row, {*HIDDEN, *told} if said != [] else set()) for row in table.rows]
+    usual = {*HIDDEN, *told} if said != [] else set[str]()
+    found = [_sign(table, row, usual, may_be_empty) for row in table.rows]
     if table.rows and None not in found:
         column = as_list(table.columns["answer"])[0]
         raise Unlabelled(
@@ -32,13 +35,16 @@ def signs_of(table: Table, choices: Collection[str]) -> list[str | None]:
     elif {one.lower() for one in said} & {*HIDDEN} - {""}:
         signs = {*told, *HIDDEN}
     signs = {one.lower() for one in signs} - {one.lower() for one in choices}
-    found = [_sign(table, row, signs) for row in table.rows]
+    found = [_sign(table, row, signs, may_be_empty) for row in table.rows]
     _ask_about(found, told, table)
     return found
 
 
-def _sign(table: Table, row: Record, signs: Collection[str]) -> str | None:
-    found = [_as_sign(value, signs) for value in table.cells(row, "answer")]
+def _sign(table: Table, row: Record, signs: Collection[str], may_be_empty: bool) -> str | None:
+    cells = table.cells(row, "answer")
+    if may_be_empty and cells == [[]]:
+        return None
+    found = [_as_sign(value, signs) for value in cells]
     sign = None if None in found else found[0]
     offered = [str(one) for cell in table.cells(row, "options") for one in leaves(cell)]
     return None if sign in offered and read_number(sign or "") is None else sign
@@ -62,7 +68,7 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
         return
     signs = [*by_sign]
     usual = [sign for sign in signs if sign.lower() in HIDDEN]
-    readings = [("missing", signs, "leave these rows out")]
+    readings: list[tuple[str, Any, str]] = [("missing", signs, "leave these rows out")]
     if len(usual) not in (0, len(signs)) and usual != [""]:
         left = " and ".join(map(written, usual))
         readings.append(("missing", usual, f"leave {left} out; the others are answers"))
@@ -73,6 +79,8 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
         meaning = "they are answers like others" if signs[1:] else "it is an answer like others"
         readings.append(("missing", rest, meaning + ", but for the empty ones" * len(rest)))
     first = by_sign[signs[0]]
+    if [] in table.cells(first, "answer") and "context" in table.columns:
+        readings.append(("kind", "spans", "words are chosen in the text, and none there"))
     count = sum(sign in by_sign for sign in found)
     what = (
         f"there is no answer ({', '.join(map(written, signs))}), in {count} of {len(found)} rows."

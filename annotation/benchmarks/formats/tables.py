@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.benchmarks.formats.cells import (
     as_objects,
+    at_places,
     boxed,
     joined,
     labels_in,
@@ -43,6 +44,7 @@ from annotation.benchmarks.formats.known_sets import (
     value_at,
 )
 from annotation.benchmarks.formats.missing import signs_of, written
+from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
@@ -81,7 +83,7 @@ class TableReader:
         self.known = NO_SET
         # Number, where a mark stands before the gold.
         self._kind = ""
-        self.has_text, self.is_label = False, False
+        self.has_text, self.is_label, self._text = False, False, ""
         self.found: list[str] = []
         self.unused: list[str] = []
         self.aside: list[str] = []
@@ -106,10 +108,11 @@ class TableReader:
         columns = table.columns
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
+        self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._check_marks(table)
         self._names = {} if self._has_marks else self._label_names(table)
-        signs = [None] * len(table.rows) if self._as_set else signs_of(table, self._choices)
+        signs = [None] * len(table.rows) if self._as_set else self._signs(table)
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
         refused = list[Ambiguous]()
@@ -148,6 +151,10 @@ class TableReader:
     def _with_classes(self, row: Fields) -> Fields:
         named = self._classes.keys() & row.keys()
         return {**row, **{name: with_names(row[name], self._classes[name]) for name in named}}
+
+    def _signs(self, table: Table) -> list[str | None]:
+        may_be_empty = bool(self._said_kind) and answer_kind(self._said_kind).takes_pieces
+        return signs_of(table, self._choices, may_be_empty=may_be_empty)
 
     def _leave_out(self, row: Record, sign: str) -> None:
         reason = f"without an answer ({written(sign)})"
@@ -295,7 +302,7 @@ class TableReader:
         if isinstance(answer, str) and not self._said_kind and not self.known.name:
             answer = listed(record, answer)
         if isinstance(answer, list):
-            self._check_no_places(record, answer)
+            answer = self._spelled(record, answer, value_at(record.fields, self._text))
             texts = [self._named(record, one) for one in answer]
             return texts if self._are_pieces(record, texts) else [{"text": one} for one in texts]
         text = str(text_of(answer))
@@ -307,14 +314,19 @@ class TableReader:
             return [gold.strip()]
         return [self._named(record, answer)]
 
-    def _check_no_places(self, record: Record, answer: Sequence[Any]) -> None:
-        are_numbers = all(type(one) is int for one in answer)
-        if len(answer) < 2 or not are_numbers or self._names or self.known.name:
-            return
+    def _spelled(self, record: Record, answer: list[Any], text: Any) -> list[Any]:
+        """The words at places of characters, where a list holds such. Raises Ambiguous."""
+        are_numbers = answer and all(type(one) is int for one in answer)
+        if not are_numbers or self._names or self.known.name:
+            return answer
+        if self._said.get("answers") == OFFSETS:
+            return at_places(record, text, answer)
+        if len(answer) < 2:
+            return answer
         raise Ambiguous(
             record.where,
-            f"the answer is a list of numbers ({', '.join(map(str, answer[:3]))}). Places of "
-            "characters are not read: write the words themselves.",
+            f"the answer is a list of numbers ({', '.join(map(str, answer[:3]))}).",
+            ("answers", OFFSETS, "the places, from 0 on, of the characters that are right"),
             ("kind", "labels", "the numbers of labels"),
             row=record.fields,
         )
@@ -322,7 +334,7 @@ class TableReader:
     def _are_pieces(self, record: Record, texts: Sequence[Any]) -> bool:
         said = self._said.get("answers") or self.known.pieces
         if said or len(texts) < 2:
-            return said == "set" or (not said and self.has_text)
+            return said in ("set", OFFSETS) or (not said and self.has_text)
         alternatives = "several ways to write one answer, any of which is right"
         pieces = "one answer of several pieces, all of which are wanted"
         raise Ambiguous(

@@ -99,7 +99,8 @@ def _are_parts(value: object) -> bool:
     return isinstance(value, dict) and value.keys() == {"test"} and value["test"] in PARTS
 
 
-READINGS = ["alternatives", "set", "options"]
+OFFSETS = "offsets"
+READINGS = ["alternatives", "set", "options", OFFSETS]
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text(200), "a text of at most 200 characters"),
     "name": (_is_text(80), "a text of at most 80 characters"),

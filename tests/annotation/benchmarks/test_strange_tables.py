@@ -234,11 +234,26 @@ def test_asks_what_a_list_of_answers_is_without_a_text_too() -> None:
     assert [*asked.readings] == ['"answers": "alternatives"', '"kind": "labels"']
 
 
-@pytest.mark.parametrize("written", [[8, 9, 10], "[8, 9, 10]"])
-def test_takes_no_places_of_characters_for_answers(written: object) -> None:
-    rows = [(f"You stupid fool {n}.", written) for n in range(9)]
-    asked = question(table("text", "spans", rows=rows), said={"columns": {"answer": "spans"}})
-    assert "Places of characters" in asked.what
+@pytest.mark.parametrize("written", [[4, 5, 6, 13, 14], "[4, 5, 6, 13, 14]"])
+def test_asks_whether_numbers_are_places_of_characters(written: object) -> None:
+    text = table("text", "spans", rows=[(f"You fool and ape {n}.", written) for n in range(9)])
+    columns = {"columns": {"answer": "spans"}}
+    asked = question(text, said=columns)
+    assert [*asked.readings] == ['"answers": "offsets"', '"kind": "labels"']
+    task = read_text("t.jsonl", text, said={**columns, "answers": "offsets"})
+    assert task.kind == "spans"
+    assert task.sets[-1].examples[0].gold_texts == [["foo", "ap"]]
+    with pytest.raises(BadInput, match=r"line 1: a place of the answer \(99\) lies outside"):
+        read_text("t.jsonl", text.replace("14", "99"), said={**columns, "answers": "offsets"})
+
+
+def test_asks_whether_an_empty_list_says_that_nothing_is_to_be_found() -> None:
+    rows = [("You fool.", ["fool"]), ("Fine day.", []), ("You ape.", ["ape"])]
+    text = table("text", "answer", rows=rows)
+    asked = question(text)
+    assert [*asked.readings] == ['"missing": [""]', '"kind": "spans"']
+    task = read_text("t.jsonl", text, said={"kind": "spans"})
+    assert [row.gold_texts for row in task.sets[-1].examples] == [[["fool"]], [[]], [["ape"]]]
 
 
 def test_asks_about_several_labels_in_a_cell() -> None:
