@@ -1,5 +1,6 @@
 """How an answer as it is written names one of an example's own options."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
@@ -25,9 +26,17 @@ def _by_number(answer: str, options: Sequence[str]) -> int | None:
     return index - 1 if index else None
 
 
+# As in B, (B), B. and B) Oslo.
+LETTERED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:]+\s*(.*))?", re.DOTALL)
+
+
 def _by_letter(answer: str, options: Sequence[str]) -> int | None:
-    letters = [letter_of(number) for number in range(len(options))]
-    return letters.index(answer.upper()) if answer.upper() in letters else None
+    match = LETTERED.fullmatch(answer.strip())
+    place = ascii_uppercase.index(match[1].upper()) if match else len(options)
+    if not match or place >= len(options):
+        return None
+    # With the text behind it, if it is this option's.
+    return place if not match[2] or _by_text(match[2], options) == place else None
 
 
 def _by_text(answer: str, options: Sequence[str]) -> int | None:

@@ -29,7 +29,7 @@ Fields = dict[str, Any]
 LONGEST_CELL = 1_000_000
 # What holds the rows of a file that is one object.
 LISTS = (
-    *("samples", "instances", "request_states", "data", "examples", "questions", "rows"),
+    *("samples", "instances", "request_states", "data", "examples", "example", "questions", "rows"),
     *("results", "items"),
 )
 # How zip files begin, as spreadsheets are.
@@ -208,7 +208,8 @@ def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, 
     # Where quotes would join lines, or are not closed, they are characters of the texts.
     lines = enumerate(text.split("\n"), start=1)
     plain = [(number, line.rstrip("\r").split(sign)) for number, line in lines if line.strip()]
-    return plain if len({len(cells) for _, cells in plain}) == 1 else rows
+    is_even = len({len(cells) for _, cells in plain}) == 1
+    return plain if is_even or not rows else rows
 
 
 def _headless(file: str, rows: Sequence[Sequence[str]]) -> list[str]:

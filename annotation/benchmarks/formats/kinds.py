@@ -22,6 +22,8 @@ LETTERS = {*"ABCDEFGHIJ"}
 def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named: bool) -> str:
     """is_named: whether the labels are. Labels have to repeat, a text is typed, and what stands in
     the text is marked in it. Raises Ambiguous."""
+    if any(row.options for row in rows) and not tables.known.name:
+        _check_one_option(rows)
     if any(row.options or row.candidates for row in rows):
         return next(kind.name for kind in answer_kinds() if kind.fits(rows))
     golds = [label_of(row) for row in rows]
@@ -55,6 +57,19 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         ("kind", "text", "answers to type"),
         row=rows[0].shown,
     )
+
+
+def _check_one_option(rows: Sequence[ReadExample]) -> None:
+    """Raise Ambiguous where several options of a row are right."""
+    several = [row for row in rows if len(row.alternatives) > 1]
+    if several:
+        raise Ambiguous(
+            several[0].where,
+            f"{len(several)} of {len(rows)} rows name several options as right.",
+            ("kind", "choice", "people choose one, and any of them is right"),
+            ("kind", "labels", "people choose all of them"),
+            row=several[0].shown,
+        )
 
 
 def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:

@@ -24,6 +24,8 @@ _PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})"
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
 # Or the part first, and its task.
 PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
+# What is no name of a task beside the part.
+VERSION = re.compile(r"(v?\d[\d.]*)?", re.I)
 # What a data set's repository holds beside its tables.
 NO_TABLES = re.compile(
     r"dataset_infos?\.json|dataset_dict\.json|state\.json|results_.*\.json|run_spec\.json|"
@@ -152,7 +154,8 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str]:
     folder = folders[-1] if folders and folders[-1] not in DATA else (folders or [title])[0]
     folder = title if folder in DATA else folder
     part = (match["part"] or "test") + (match["kind"] or "")
-    return match["task"] or folder, part.lower()
+    is_version = VERSION.fullmatch(match["task"]) is not None
+    return folder if is_version else match["task"], part.lower()
 
 
 def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:

@@ -40,12 +40,13 @@ def read_options(record: Record) -> tuple[str, ...]:
 
 def check_unlike(row: ReadExample) -> None:
     """That no two of its options read alike."""
+    file = row.where.rpartition(", ")[0]
     alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
     if alike:
         raise Ambiguous(
             row.where,
             f"two of the options read alike (“{alike[0][:60]}”): change one of them.",
-            ("leave_out", [row.source_id], "leave the row out"),
+            ("leave_out", [f"{file}:{row.source_id}"], "leave the row out"),
             row=row.shown,
         )
 
@@ -144,8 +145,12 @@ def _numbers_of(row: ReadExample, way: Way) -> list[int] | None:
 
 
 def _refuse_first(rows: Sequence[ReadExample], found: Mapping[str, list[list[int] | None]]) -> None:
-    """By the way that gets furthest: what stops it is most likely the mistake."""
-    place = max(numbers.index(None) for numbers in found.values())
+    """By the way that reads most: what it does not read is most likely the mistake."""
+
+    def rank(numbers: list[list[int] | None]) -> tuple[int, int]:
+        return numbers.count(None), -numbers.index(None)
+
+    place = min(found.values(), key=rank).index(None)
     row = rows[place]
     answer = " / ".join(text for texts in row.gold_texts for text in texts)
     if fitting := [name for name, numbers in found.items() if numbers[place] is not None]:

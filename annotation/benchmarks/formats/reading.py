@@ -217,14 +217,14 @@ def _settled(
     entities end."""
     rows = [row for read_set in sets for row in read_set.examples]
     if any(row.options for row in rows):
-        rows = own_options.with_numbers(
-            rows, tables.answer_by, usual=tables.known.answer_by, known=ways, as_set=as_set
-        )
         refused = list[content.Ambiguous]()
         for row in rows:
             with content.gathered(refused):
                 own_options.check_unlike(row)
         content.ask_about_rows(refused, len(rows) - len(refused))
+        rows = own_options.with_numbers(
+            rows, tables.answer_by, usual=tables.known.answer_by, known=ways, as_set=as_set
+        )
     of_sets = iter(with_exclusive_ends(rows))
     return [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]
 

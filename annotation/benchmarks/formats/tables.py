@@ -117,8 +117,10 @@ class TableReader:
         kept = list[Record]()
         refused = list[Ambiguous]()
         for number, (record, sign) in enumerate(zip(table.rows, signs, strict=True), start=1):
-            row = replace(record, named=_id(record, columns, number))
-            if row.named in left_out:
+            # Other files may have the same ids.
+            own = _id(record, columns, number)
+            row = replace(record, named=f"{file}:{own}")
+            if {own, row.named} & {*left_out}:
                 self.left_out["that the task's file leaves out"] += 1
             elif sign is not None:
                 self._leave_out(row, sign)
@@ -181,7 +183,7 @@ class TableReader:
         # A question without a text is the text.
         is_alone = context in NOTHING
         fields: Fields = {
-            "id": record.named,
+            "id": record.named.removeprefix(f"{table.file}:"),
             "context": texts_of(question if is_alone else context),
             "question": "" if is_alone else joined(question),
             "groups": self._groups(cells, columns),
@@ -226,6 +228,8 @@ class TableReader:
             if places is None and {*as_list(columns["answer"])} <= {*as_list(columns["options"])}:
                 # The right ones have one place in every row: not so on people's pages.
                 texts, places = mixed(texts, answer)
+            if places is None and key(str(answer)) in (own := _long_names(columns["options"])):
+                places = [own.index(key(str(answer)))]
             if places is not None:
                 return {"choices": texts, "answer": places, "is_settled": True}
             named = labels_in(record, answer) if self._as_set else answer
@@ -361,6 +365,12 @@ class TableReader:
                 "file."
             )
         return names.get(text) or names[text.lower()]
+
+
+def _long_names(options: Any) -> list[str]:
+    """Of columns of options, by which gold may name them; not letters, which may be others'."""
+    names = [key(name) for name in options] if isinstance(options, list) else []
+    return names if all(len(name) > 1 for name in names) else []
 
 
 def _is_group(value: Any) -> bool:

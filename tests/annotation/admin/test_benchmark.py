@@ -182,6 +182,7 @@ def test_names_the_columns_of_a_table_in_an_archive(admin_client: Client, sent: 
     assert "Columns of d/test.csv" in admin_client.get(columns).content.decode()
     right = "right option"
     look = sent(columns, as_columns("question", right, right, "options", "options"))
+    look = sent(go_on(look), {"line": '"kind": "choice"'})
     assert (look.state, len(look.result["looks"])) == ("done", 1)
     rights = [
         {text for text, is_right in item["options"] if is_right}

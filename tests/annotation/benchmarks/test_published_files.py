@@ -138,9 +138,15 @@ def test_reads_both_texts_of_a_pair_in_a_list() -> None:
         ("06-answers-are-options/ansopt.jsonl", r'"answers": "options".*"alternatives"'),
         ("06-answers-are-options/wikiqa2.jsonl", r'"columns": {"answer": "label", "context"'),
         ("09-tracebacks/refs.jsonl", r'"unused": \["references"\]'),
-        ("10-labels-alike/nan.jsonl", r'line 2: an option is missing.*"leave_out": \["2"\]'),
+        (
+            "10-labels-alike/nan.jsonl",
+            r'line 2: an option is missing.*"leave_out": \["nan.jsonl:2"\]',
+        ),
         ("10-labels-alike/nan2.jsonl", r'line 2: there is no answer.*"missing": \["nan"\]'),
-        ("17-refused-but-published/gpqa.csv", r'line 3: two of the.*"leave_out": \["rec2"\]'),
+        (
+            "17-refused-but-published/gpqa.csv",
+            r'line 3: two of the.*"leave_out": \["gpqa.csv:rec2"\]',
+        ),
         ("17-refused-but-published/kaggle.csv", "there are no answers in this file"),
         ("17-refused-but-published/ceval_test.csv", "there are no answers in this file"),
         ("18-csv-windows/cp1252_semicolon_test.csv", "cp1252"),

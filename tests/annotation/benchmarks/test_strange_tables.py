@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils.text import slugify
 
 from annotation.benchmarks.formats.content import Ambiguous, ReadTask
 from annotation.models.errors import BadInput
@@ -152,7 +153,10 @@ def test_mixes_several_right_options_among_the_others() -> None:
         "answer": ["correct1", "correct2"],
         "options": ["correct1", "correct2", "wrong1", "wrong2"],
     }
-    examples = read_text("t.jsonl", text, said={"columns": columns}).sets[-1].examples
+    asked = question(text, said={"columns": columns})
+    assert [*asked.readings] == ['"kind": "choice"', '"kind": "labels"']
+    said = {"columns": columns, "kind": "choice"}
+    examples = read_text("t.jsonl", text, said=said).sets[-1].examples
     places = [tuple(int(texts[0]) for texts in row.gold_texts) for row in examples]
     assert len({frozenset(one) for one in places}) > 1
     for n, (row, own) in enumerate(zip(examples, places, strict=True)):
@@ -285,8 +289,53 @@ def test_asks_for_question_and_answer_in_one_sentence() -> None:
 def test_offers_to_leave_all_bad_rows_out_at_once() -> None:
     rows = [(n, f"Which of {n}?", ["x", "x" if n in (2, 5) else "y"], 0) for n in range(9)]
     asked = question(table("id", "question", "options", "answer", rows=rows))
-    assert [*asked.readings] == ['"leave_out": ["2", "5"]']
+    assert [*asked.readings] == ['"leave_out": ["t.jsonl:2", "t.jsonl:5"]']
     assert "And 1 more row" in asked.what
+
+
+def test_leaves_out_a_row_of_one_file_and_not_its_namesake(tmp_path: Path) -> None:
+    def rows(bad: int) -> str:
+        options = [["x", "x" if n == bad else "y"] for n in range(9)]
+        return table("question", "options", "answer", rows=[
+            (f"Which of {bad} {n}?", one, "x") for n, one in enumerate(options)
+        ])  # fmt: skip
+
+    (tmp_path / "test.jsonl").write_text(rows(2))
+    (tmp_path / "dev.jsonl").write_text(rows(9))
+    with pytest.raises(Ambiguous) as refusal:
+        read(tmp_path)
+    (line,) = refusal.value.readings
+    assert line == '"leave_out": ["test.jsonl:3"]'
+    (task,) = read(tmp_path, said=json.loads(f"{{{line}}}"))
+    assert [len(one.examples) for one in task.sets] == [9, 8]
+
+
+def test_asks_whether_several_right_options_are_all_wanted() -> None:
+    rows = [(f"Which of {n}?", [*"xyz"], [0, 2] if n == 3 else [n % 3]) for n in range(9)]
+    text = table("question", "options", "answer", rows=rows)
+    asked = question(text)
+    assert asked.what.startswith("t.jsonl, line 4: 1 of 9 rows name several options as right")
+    assert [*asked.readings] == ['"kind": "choice"', '"kind": "labels"']
+    gold = {
+        kind: read_text("t.jsonl", text, said={"kind": kind}).sets[-1].examples[3].gold_texts
+        for kind in ("choice", "labels")
+    }
+    assert gold == {"choice": [["0"], ["2"]], "labels": [["0", "2"]]}
+
+
+@pytest.mark.parametrize("gold", ["B", "(B)", "B.", "B) y", "b: Y", "option_2"])
+def test_reads_the_names_of_an_option(gold: str) -> None:
+    rows = [(f"Which of {n}?", "x", "Y" if ":" in gold else "y", gold) for n in range(9)]
+    task = read_text("t.jsonl", table("question", "option_1", "option_2", "answer", rows=rows))
+    assert {row.gold_texts[0][0] for row in task.sets[-1].examples} == {"1"}
+
+
+def test_names_the_row_that_alone_cannot_be_read() -> None:
+    rows = [
+        (f"Which of {n}?", [*"wxyz"], 4 if n == 5 else n % 4 if n > 8 else 3) for n in range(30)
+    ]
+    with pytest.raises(BadInput, match="line 6: “answer” is “4”"):
+        read_text("t.jsonl", table("question", "options", "answer", rows=rows))
 
 
 def test_offers_no_leaving_out_where_nothing_would_be_left() -> None:
@@ -369,11 +418,17 @@ def test_names_labels_that_are_letters() -> None:
 
 
 def test_a_part_may_stand_before_the_name_of_its_task(tmp_path: Path) -> None:
-    for name in ("train_lay", "test_lay", "test.qu", "val.qu"):
+    for name in ("train_lay", "test_lay", "test.qu", "val.qu", "valid-v1.3", "test-v1.3"):
         (tmp_path / f"{name}.jsonl").write_text(many([f"{name} good", f"{name} bad"]))
-    qu, lay = read(tmp_path)
+    whole, qu, lay = read(tmp_path)
+    assert (whole.slug, len(whole.sets)) == (slugify(tmp_path.name), 2)
     assert (lay.slug, labels(lay)) == ("lay", ["test_lay bad", "test_lay good"])
     assert (qu.slug, labels(qu)[:2]) == ("qu", ["test.qu bad", "test.qu good"])
+
+
+def test_names_the_line_at_which_a_file_was_cut() -> None:
+    with pytest.raises(BadInput, match="t.tsv, line 3: this row has 1 cells, the first has 2"):
+        read_text("t.tsv", 'text\tlabel\nFine.\tgood\n"It was\n')
 
 
 def test_refuses_a_spreadsheet_by_another_name() -> None:
