@@ -427,7 +427,7 @@ def test_a_part_may_stand_before_the_name_of_its_task(tmp_path: Path) -> None:
 
 
 def test_names_the_line_at_which_a_file_was_cut() -> None:
-    with pytest.raises(BadInput, match="t.tsv, line 3: this row has 1 cells, the first has 2"):
+    with pytest.raises(BadInput, match=r"t.tsv, line 3: this row has 1 cells, the first has 2"):
         read_text("t.tsv", 'text\tlabel\nFine.\tgood\n"It was\n')
 
 
