@@ -10,12 +10,11 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from io import BytesIO, StringIO
 from typing import Any
 
 from annotation.benchmarks.archives import MOST_BYTES, PACKED
-from annotation.benchmarks.formats.class_names import Names, names_in, with_names
+from annotation.benchmarks.formats.columnar import read_columnar
 from annotation.benchmarks.formats.content import (
     CANARY,
     Record,
@@ -26,7 +25,7 @@ from annotation.benchmarks.formats.known_sets import HEADLESS, PARTS, USUAL, key
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
-LONGEST_CELL = 1_000_000
+LONGEST_CELL, MOST_ROWS = 1_000_000, 1_000_000
 # What holds the rows of a file that is one object.
 LISTS = (
     *("samples", "instances", "request_states", "data", "examples", "example", "questions", "rows"),
@@ -69,7 +68,9 @@ def _unpacked(data: bytes, file: str) -> tuple[bytes, str]:
 
 def _questions(rows: Iterator[Record], left_out: Counter[str]) -> Iterator[Record]:
     seen = set[str]()
-    for record in rows:
+    for number, record in enumerate(rows):
+        if number == MOST_ROWS:
+            raise BadInput(f"{record.file} has more than {MOST_ROWS:,} rows: import it in parts.")
         fields, reason, asked = _unwrapped(record.fields)
         # A log has a question once for every filter, epoch or option.
         if not reason and asked is not None and str(asked) in seen:
@@ -224,39 +225,12 @@ def _headless(file: str, rows: Sequence[Sequence[str]]) -> list[str]:
     return next((names for names in named if len(names) == len(cells)), [])
 
 
-def _columnar(data: bytes, file: str) -> Iterator[Record]:
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError:
-        raise BadInput(
-            f"{file}: Parquet needs a package more: pip install -r requirements-parquet.txt"
-        ) from None
-    try:
-        opened = parquet.ParquetFile(BytesIO(data))
-        groups = (opened.metadata.row_group(n) for n in range(opened.metadata.num_row_groups))
-        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
-            raise BadInput(f"{file} is larger than {MOST_BYTES // 1_000_000} MB unpacked.")
-        rows = opened.read().to_pylist()
-        names = _class_names(opened.schema_arrow.metadata or {})
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:
-        raise BadInput(f"{file} is no readable Parquet file.") from error
-    for number, row in enumerate(rows, start=1):
-        named = {name: with_names(row[name], names[name]) for name in names if name in row}
-        yield Record(file, number, {**row, **named}, "row")
-
-
-def _class_names(metadata: Mapping[bytes, bytes]) -> Names:
-    with suppress(ValueError, KeyError, AttributeError, TypeError):
-        return names_in(json.loads(metadata[b"huggingface"])["info"]["features"])
-    return {}
-
-
 READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
     ".csv": _separated,
     ".tsv": _separated,
     ".json": _objects,
     ".jsonl": read_records,
-    ".parquet": _columnar,
+    ".parquet": read_columnar,
 }
 
 

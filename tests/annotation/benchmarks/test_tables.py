@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from annotation.benchmarks.archives import open_files
+from annotation.benchmarks.formats import columnar, files
 from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.reading import read_benchmark
@@ -148,6 +149,41 @@ def test_takes_what_follows_the_mark_as_a_number() -> None:
 def test_numbers_rows_that_have_no_id() -> None:
     rows = read_text("t.csv", "text,label\nFine.,good\nPoor.,bad\n").sets[0].examples
     assert [(row.source_id, row.context) for row in rows] == [("1", ("Fine.",)), ("2", ("Poor.",))]
+
+
+def packed(columns: dict[str, list[object]]) -> bytes:
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    out = BytesIO()
+    parquet.write_table(arrow.table(columns), out, compression="zstd")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"text": ["x" * 1_000_000] * 60, "label": ["a", "b"] * 30}, "larger than 50 MB"),
+        ({"text": [None] * 20_001}, "more than 20,000 cells"),
+        ({f"c{n}": [1] for n in range(1_001)}, "has 1,001 columns"),
+    ],
+    ids=["one text many times", "cells", "columns"],
+)
+def test_refuses_parquet_that_would_fill_the_memory(
+    columns: dict[str, list[object]], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columnar, "MOST_BYTES", 50_000_000)
+    monkeypatch.setattr(columnar, "MOST_VALUES", 20_000)
+    data = packed(columns)
+    assert len(data) < 400_000
+    with pytest.raises(BadInput, match=sentence):
+        read_text("t.parquet", data)
+
+
+def test_refuses_more_rows_than_a_file_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_ROWS", 3)
+    rows = [{"question": f"{n}?", "answer": f"x{n}"} for n in range(4)]
+    with pytest.raises(BadInput, match=r"t.jsonl has more than 3 rows"):
+        read_text("t.jsonl", lines(rows))
+    assert len(asked(read_text("t.jsonl", lines(rows[:3])))) == 3
 
 
 def test_reads_several_ways_to_write_an_answer() -> None:
