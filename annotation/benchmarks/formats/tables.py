@@ -359,10 +359,10 @@ class TableReader:
         if alike := [name for name in names.values() if key(name) == key(text) != ""]:
             return alike[0]
         if text not in names and text.lower() not in names:
-            record.refuse(
-                f"the answer is “{text[:60]}”, but the labels are "
-                f"{', '.join(dict.fromkeys(names.values()))}: correct “label_names” in the task's "
-                "file."
+            raise BadInput(
+                f"{record.where}: the answer is “{text[:60]}”, but the labels are "
+                f"{', '.join(dict.fromkeys(names.values()))}: name all of them as “label_names” in "
+                "the task's file."
             )
         return names.get(text) or names[text.lower()]
 
