@@ -131,7 +131,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         found = table.found | said.get("columns", {})
         form = ColumnsForm(request.POST or None, found=found, cells=table.cells)
         if request.method == "POST" and form.is_valid():
-            arguments["said"] = also_said(said, {"columns": form.columns})
+            arguments["said"] = also_said(said, form.said)
             arguments["lax"] = form.leaves_out_others
             return to_row(enqueue(LOOK, arguments, upload=job.upload, author=request.user))
         title = f"Columns of {table.file}"

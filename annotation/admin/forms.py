@@ -333,8 +333,18 @@ class ColumnsForm(forms.Form):
         return self.cleaned_data
 
     @property
-    def columns(self) -> dict[str, Any]:
-        """As a task's file names them; empty where there is none, whatever its usual name."""
+    def said(self) -> dict[str, Any]:
+        """As a task's file says it: the columns, empty where there is none, whatever its usual
+        name; and those that are not used any more."""
+        given_up = [
+            name
+            for number, name in enumerate(self._names)
+            if self.fields[f"column-{number}"].initial and not self.cleaned_data[f"column-{number}"]
+        ]
+        return {"columns": self._columns, **({"unused": given_up} if given_up else {})}
+
+    @property
+    def _columns(self) -> dict[str, Any]:
         before = self._by_field(lambda field: self.fields[field].initial)
         chosen = self._by_field(self.cleaned_data.get)
         return {

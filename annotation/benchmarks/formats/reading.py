@@ -114,7 +114,7 @@ def read_task(
         reader.notes["rare_labels"] = rare_labels([row.label for row in rows])
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
-    labels = sorted({in_one_form(text): text for text in sorted(texts)}.values())
+    labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
     choices = own.pop("choices", labels)
     _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
     note_differing_gold(rows, reader.notes)

@@ -5,7 +5,7 @@ rows in the fields of CLUES. What can be read in two ways is asked, and nothing 
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +48,7 @@ from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
+from scoring.core.normalisation import read_number
 
 MARK = "#### "
 # Whether a label fits, in a column of its own.
@@ -98,6 +99,16 @@ class TableReader:
     @property
     def answer_by(self) -> str:
         return str(self._said.get("answer_by") or "")
+
+    def in_order(self, labels: Collection[str]) -> list[str]:
+        """As their names are given, by number, or by letter."""
+        names = [*dict.fromkeys(self._names.values())]
+        if {*labels} <= {*names}:
+            return [name for name in names if name in labels]
+        numbers = [(read_number(label), label) for label in labels]
+        if any(number is None for number, _label in numbers):
+            return sorted(labels)
+        return [label for _number, label in sorted(numbers)]
 
     def read(self, data: bytes, file: str, encoding: str = "") -> list[Record]:
         """Its rows in the fields of CLUES. Raises BadInput."""

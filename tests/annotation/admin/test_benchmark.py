@@ -191,6 +191,27 @@ def test_names_the_columns_of_a_table_in_an_archive(admin_client: Client, sent: 
     assert rights == [{f"a{n}", f"b{n}"} for n in range(3)]
 
 
+def test_a_column_that_is_given_up_is_not_asked_about_again(
+    admin_client: Client, sent: Sent
+) -> None:
+    rows = b"uid,question,answer,label\nx,Who?,Ann,Bo\nx,When?,May,June\n"
+    look = sent(reverse(IMPORT), named("t.csv", rows))
+    assert "may hold the answer" in page_of(admin_client, look)
+    columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
+    look = sent(columns, as_columns("", "question", "", "answer"))
+    assert look.result["looks"][0]["items"][0]["gold"] == ["Bo"]
+
+
+def test_takes_any_line_of_a_task_file(admin_client: Client, sent: Sent) -> None:
+    rows = "text,label\n" + "".join(f"Film {n}.,{n % 2}\n" for n in range(20))
+    look = sent(reverse(IMPORT), named("t.csv", rows.encode()))
+    look = sent(go_on(look), {"line": '"label_names": ["poor", "fine"]'})
+    assert [text for text, _is_right in look.result["looks"][0]["items"][0]["options"]] == [
+        "poor",
+        "fine",
+    ]
+
+
 def test_refuses_two_questions(admin_client: Client, sent: Sent) -> None:
     look = sent(reverse(IMPORT), named("t.csv", b"one,two,answer\nWho?,Why?,Ann\n"))
     columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])

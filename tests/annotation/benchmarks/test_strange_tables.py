@@ -408,10 +408,19 @@ def test_a_part_without_labels_is_one_by_its_name(tmp_path: Path) -> None:
     assert "test_without_labels.jsonl" in task.notes["unlabelled"][0]
 
 
+def test_orders_numbers_as_numbers_and_names_as_they_are_given() -> None:
+    kind = {"kind": "choice", "missing": []}
+    assert labels(read_text("t.jsonl", many([10, -2, -1, 0, 3]), said=kind)) == [
+        *("-2", "-1", "0", "3", "10"),
+    ]
+    said = {"label_names": ["poor", "fine", "excellent"]}
+    assert labels(read_text("t.jsonl", many([0, 1, 2]), said=said)) == said["label_names"]
+
+
 def test_names_labels_that_are_letters() -> None:
     said = {"label_names": {"e": "entailment", "c": "contradiction"}}
     assert labels(read_text("t.jsonl", many(["e", "c"]), said=said)) == [
-        *sorted(said["label_names"].values())
+        *said["label_names"].values()
     ]
     with pytest.raises(BadInput, match="“n”, but the labels are entailment, contradiction"):
         read_text("t.jsonl", many(["e", "n"]), said=said)
