@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from itertools import chain, repeat
 from threading import Lock
+from typing import Any
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
@@ -30,6 +31,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     transaction_mode: str | None
     _turn: "Lock | None" = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        # A regular expression of somebody's own may never end, and nothing here asks for one.
+        connection.create_function("REGEXP", 2, None)
+        return connection
 
     def _start_transaction_under_autocommit(self) -> None:
         if self.transaction_mode != "IMMEDIATE":
