@@ -77,5 +77,5 @@ def test_a_search_takes_no_book(admin_client: Client) -> None:
 
 def test_sqlite_knows_no_regular_expression() -> None:
     make.researcher()
-    with pytest.raises(OperationalError, match="user-defined function|no such function"):
+    with pytest.raises(OperationalError, match=r"user-defined function|no such function"):
         list(User.objects.filter(username__regex="^(a+)+$"))
