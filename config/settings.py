@@ -264,6 +264,9 @@ elif CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
         "socket_timeout": 5,
         "max_retries": 1,
     }
+# A page gives its broker and its cache so long; a worker may wait for messages.
+WAITS_S = 0.3
+PUBLISHING = {"socket_connect_timeout": WAITS_S, "socket_timeout": WAITS_S, "max_retries": 0}
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 # A worker waits for its broker however long that takes.
@@ -281,6 +284,7 @@ if CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CELERY_BROKER_URL,
         "KEY_PREFIX": "baseliner",
+        "OPTIONS": {"socket_connect_timeout": WAITS_S, "socket_timeout": WAITS_S},
     }
 else:
     SHARED = {

@@ -5,6 +5,7 @@ another in every window, until the window is over.
 """
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -15,6 +16,8 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from redis.exceptions import RedisError
+
+from annotation.models.resting import Rest
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +43,15 @@ def seconds_to_wait(limit: str, who: str) -> int:
 def count(limit: str, who: str, by: int = 1) -> int:
     """How many there are with it; 0 where nobody can count."""
     key = _key(limit, who)
-    try:
+
+    def counted_up() -> int:
         cache.add(key, 0, _window_s(limit))
         return cache.incr(key, by)
+
+    try:
+        return _asked(counted_up)
     except ValueError:
         log.debug("A window of %s ended while it was counted in.", limit)
-    except (OSError, RedisError) as problem:
-        _warn(problem)
     return 0
 
 
@@ -63,16 +68,24 @@ def forget_past_windows() -> None:
 
 
 def counted(limit: str, who: str) -> int:
-    try:
-        return int(cache.get(_key(limit, who), 0))
-    except (OSError, RedisError) as problem:
-        _warn(problem)
-        return 0
+    return _asked(lambda: int(cache.get(_key(limit, who), 0)))
 
 
-def _warn(problem: Exception) -> None:
+_cache_rests = Rest()
+
+
+def _asked(act: Callable[[], int]) -> int:
     """Whoever can't be counted is let through: work goes on without the cache."""
-    log.warning("The cache does not answer, so nothing is throttled: %s", type(problem).__name__)
+    if not _cache_rests.is_over:
+        return 0
+    try:
+        return act()
+    except (OSError, RedisError) as problem:
+        _cache_rests.begin()
+        log.warning(
+            "The cache does not answer, so nothing is throttled: %s", type(problem).__name__
+        )
+    return 0
 
 
 def _key(limit: str, who: str) -> str:

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, connections, models, transaction
 from django.db.models import F, Q, QuerySet
@@ -26,6 +27,7 @@ from django.utils.module_loading import import_string
 from annotation.models import Job, JobState, Upload
 from annotation.models.errors import Refusal
 from annotation.models.prepared import compiled_insert
+from annotation.models.resting import Rest
 from annotation.models.texts import storable
 
 MOST_TRIES = 5
@@ -238,11 +240,21 @@ def _wake(job_id: int) -> None:
     transaction.on_commit(partial(_send_for_worker, job_id))
 
 
+_broker_rests = Rest()
+
+
 def _send_for_worker(job_id: int) -> None:
     """Without a broker the job waits: it is stored, and the sweep sends for a worker again."""
+    task = import_string(WAKING_TASK)
+    options = {**task.app.conf.broker_transport_options, **settings.PUBLISHING}
     try:
-        import_string(WAKING_TASK).delay(job_id)
+        if not _broker_rests.is_over:
+            raise ConnectionError("it did not answer a moment ago")
+        with task.app.connection_for_write(transport_options=options) as broker:
+            task.apply_async((job_id,), connection=broker, retry=False)
     except Exception as problem:  # each broker's library has its own
+        if _broker_rests.is_over:
+            _broker_rests.begin()
         logger.warning("The queue does not answer, so job %s waits: %s", job_id, problem)
         Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(message=WAITS)
 

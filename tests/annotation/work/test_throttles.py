@@ -1,6 +1,8 @@
 """How much may come from one address, and by one link."""
 
 import os
+import socket
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +12,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from annotation.access import throttles
-from annotation.models import Annotator, Batch, Study
+from annotation.models import Annotator, Batch, Study, resting
+from annotation.models.resting import Rest
 from annotation.work.crowding import hours_code
 from tests import make
 from tests.annotation.work.test_entering import agree, came, consented, visit
@@ -102,7 +105,47 @@ def test_keeps_no_address_in_the_cache(settings: Settings, tmp_path: Any) -> Non
     assert not file.exists()
 
 
-def test_lets_people_in_while_redis_is_away(batch: Batch, settings: Settings) -> None:
+@pytest.fixture
+def silent_redis(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """One that is stopped: it takes connections, and says nothing."""
+    monkeypatch.setattr(throttles, "_cache_rests", Rest())
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.setblocking(False)
+        settings.CACHES = {
+            "default": {
+                "BACKEND": "django.core.cache.backends.redis.RedisCache",
+                "LOCATION": f"redis://127.0.0.1:{server.getsockname()[1]}/0",
+                "OPTIONS": {"socket_timeout": settings.WAITS_S},
+            }
+        }
+        yield server
+
+
+def test_lets_people_in_while_redis_is_stopped_and_asks_it_once(
+    batch: Batch, silent_redis: socket.socket
+) -> None:
+    for person in ("p1", "p2"):
+        assert visit(batch, PROLIFIC_PID=make.prolific_id(person)).status_code == 200
+    silent_redis.accept()[0].close()
+    with pytest.raises(BlockingIOError):
+        silent_redis.accept()
+
+
+def test_asks_a_redis_again_once_it_has_rested(
+    batch: Batch, silent_redis: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resting, "RESTS_S", 0)
+    for _ in range(2):
+        assert throttles.counted("joins_per_link", "one") == 0
+        silent_redis.accept()[0].close()
+
+
+def test_lets_people_in_while_redis_is_away(
+    batch: Batch, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttles, "_cache_rests", Rest())
     settings.CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
