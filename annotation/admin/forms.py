@@ -289,7 +289,10 @@ class ImportForm(forms.Form):
             sentence = "The file is larger than %(most)d MB: leave some tasks out."
             raise ValidationError(sentence % {"most": most // 1_000_000})
         if not file.name.lower().endswith(TABLES) and not zipfile.is_zipfile(file):
-            raise ValidationError("This is neither a zip file nor a table.")
+            raise ValidationError(
+                "This is neither a zip file nor a table by its name: a table ends in .csv, .tsv, "
+                ".json, .jsonl or .parquet."
+            )
         file.seek(0)
         return file
 

@@ -31,7 +31,7 @@ class JobAdmin(ViewOnlyAdmin[Job]):
             request,
             f"{template}#progress" if request.htmx else template,
             original=job,
-            title=f"Job {job.pk}: {job.kind.replace('_', ' ')}",
+            title=_title(job),
             job=job,
             imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
             can_go_on=job.kind == LOOK and job.is_over and job.upload is not None,
@@ -61,3 +61,8 @@ class JobAdmin(ViewOnlyAdmin[Job]):
     percent = shown(
         "Progress", lambda row: f"{100 * row.progress // row.total} %" if row.total else "–"
     )
+
+
+def _title(job: Job) -> str:
+    named = f" of {job.upload.name}" if job.upload else ""
+    return f"Job {job.pk}: {job.kind.replace('_', ' ')}{named}"

@@ -29,12 +29,19 @@ def _by_number(answer: str, options: Sequence[str]) -> int | None:
 # As in B, (B), B. and B) Oslo.
 LETTERED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:]+\s*(.*))?", re.DOTALL)
 
+MARKED = re.compile(r"[(\[]?([A-Za-z])[)\].:]")
+
 
 def _by_letter(answer: str, options: Sequence[str]) -> int | None:
     match = LETTERED.fullmatch(answer.strip())
-    place = ascii_uppercase.index(match[1].upper()) if match else len(options)
-    if not match or place >= len(options):
+    if not match:
         return None
+    marks = [mark[1].upper() for one in options if (mark := MARKED.match(one))]
+    # As they are marked themselves, if they are, in whatever order.
+    letters = marks if len({*marks}) == len(options) else [*ascii_uppercase[: len(options)]]
+    if match[1].upper() not in letters:
+        return None
+    place = letters.index(match[1].upper())
     # With the text behind it, if it is this option's.
     return place if not match[2] or _by_text(match[2], options) == place else None
 

@@ -23,7 +23,8 @@ def own_options(
     if isinstance(options, str):
         options = python_list(record, options)
     if isinstance(options, list) and all(isinstance(o, dict) and "text" in o for o in options):
-        options = {name: [one.get(name) for one in options] for name in ("text", "label")}
+        named = _naming(options, answer)
+        options = {name: [one.get(key) for one in options] for name, key in named.items()}
     if isinstance(options, dict) and isinstance(options.get("text"), list):
         texts, labels = options["text"], options.get("label")
         marks = options.get("marks", marks)
@@ -43,6 +44,14 @@ def own_options(
         return texts, [place for place, mark in enumerate(marks) if mark == best > 0]
     places = [str(label) for label in as_list(labels)]
     return texts, [places.index(str(answer))] if str(answer) in places else None
+
+
+def _naming(options: Sequence[Mapping[str, Any]], answer: Any) -> Mapping[str, str]:
+    """Which of the fields of options the answer names them by, such as a key of each."""
+    fields = [name for name in options[0] if name not in ("text", "label")]
+    found = [f for f in fields if str(answer) in [str(one.get(f)) for one in options]]
+    label = "label" if "label" in options[0] or not found else found[0]
+    return {"text": "text", "label": label}
 
 
 def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:

@@ -129,7 +129,7 @@ def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn
         )
         for name, numbers in readings.items()
     ]
-    what = f"“answer” is “{answer[:60]}”, which names two options."
+    what = f"“answer” is “{answer[:60]}”, which may name two options."
     raise Ambiguous(row.where, what, *in_words, row=row.shown)
 
 

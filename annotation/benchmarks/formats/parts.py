@@ -32,6 +32,21 @@ def set_of(of: SetFiles, examples: Sequence[ReadExample]) -> ReadSet:
     return named(f"train-{shots}-{split}", shots=shots, split=split)
 
 
+def check_training(tasks: Sequence[TaskFiles]) -> None:
+    """Raise BadInput for a file that is named for training, and no test of its task is there, while
+    there are tests of others: it most likely belongs to one of them."""
+    trained = [
+        task for task in tasks if task.is_table and all(_is_training(one.part) for one in task.sets)
+    ]
+    if trained and len(trained) < len(tasks):
+        file = trained[0].sets[0].files[0]
+        raise BadInput(
+            f"{file} is named for training, and there is no test of “{trained[0].name}”. Name it "
+            "as the test that it belongs to is named, such as train.csv beside test.csv; or choose "
+            "what is imported (--task)."
+        )
+
+
 ReadRows = Callable[[Sequence[str]], list[ReadExample]]
 
 
@@ -69,7 +84,17 @@ def sets_of_table(
             sets = [_as_training(of, read(of.files)), *sets]
         except Unlabelled as refusal:
             notes["unlabelled"] += [str(refusal)]
-    return sets
+    return _numbered(sets)
+
+
+def _numbered(sets: Sequence[ReadSet]) -> list[ReadSet]:
+    """Parts of one size are shots of several splits."""
+    numbered: list[ReadSet] = []
+    for one in sets:
+        split = 1 + sum(other.shots == one.shots is not None for other in numbered)
+        name = f"train-{one.shots}-{split}"
+        numbered.append(replace(one, name=name, split=split) if split > 1 else one)
+    return numbered
 
 
 def _as_training(of: SetFiles, rows: Sequence[ReadExample]) -> ReadSet:

@@ -17,7 +17,7 @@ from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8
 from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
-from annotation.benchmarks.formats.parts import PART, set_of, sets_of_table
+from annotation.benchmarks.formats.parts import PART, check_training, set_of, sets_of_table
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
 from annotation.benchmarks.formats.tables import SAID, TableReader
 from annotation.benchmarks.formats.task_files import (
@@ -59,6 +59,7 @@ def read_benchmark(
         if slug not in slugs:
             raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
     wanted = [task for task in found if not only or task.slug in only]
+    check_training(wanted)
     tasks = []
     for number, task in enumerate(wanted):
         progress(number, len(wanted), f"Reading {task.name}")
@@ -152,7 +153,7 @@ def _tell(
     if tables.found:
         notes["recognised"] = [tables.known.name] if tables.known.name else []
         notes["columns"], notes["unused_columns"] = tables.found, tables.unused
-        notes["left_aside"] = tables.aside
+        notes["left_aside"] = [name.strip() or "(no name)" for name in tables.aside]
     # Several questions may stand in one row.
     kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
     left = dict(tables.left_out)

@@ -210,7 +210,7 @@ class TableReader:
         if (entities := cell("entities")) not in NOTHING:
             fields["entities"] = as_objects(entities)
         answer = cell("answer")
-        if self._has_marks:
+        if self._has_marks and "options" not in columns:
             values = zip(as_list(columns["answer"]), table.cells(record, "answer"), strict=True)
             answer = [n for n, v in values if MARKS[str(text_of(v)).removesuffix(".0")]]
             if not self._as_set and len(answer) != 1:
@@ -234,7 +234,9 @@ class TableReader:
 
     def _gold(self, record: Record, options: Any, columns: Fields, answer: Any) -> Fields:
         if options not in NOTHING:
-            marks = answer if self.known.answer_by == "marks" else None
+            answer = listed(record, answer) if isinstance(answer, str) else answer
+            is_marked = self.known.answer_by == "marks" or self._has_marks
+            marks = answer if is_marked else None
             texts, places = own_options(record, options, answer, marks=marks)
             if places is None and {*as_list(columns["answer"])} <= {*as_list(columns["options"])}:
                 # The right ones have one place in every row: not so on people's pages.
@@ -282,6 +284,8 @@ class TableReader:
     def _check_marks(self, table: Table) -> None:
         """Columns of several labels, with 1 where one of them fits. Raises BadInput."""
         names = as_list(table.columns["answer"])
+        if "options" in table.columns and all(_are_marks(row, table) for row in table.rows):
+            self._has_marks = True
         if len(names) < 2 or {*names} <= {*as_list(table.columns.get("options"))}:
             return
         cells = [str(text_of(cell)) for row in table.rows for cell in table.cells(row, "answer")]
@@ -376,6 +380,15 @@ class TableReader:
                 "the task's file."
             )
         return names.get(text) or names[text.lower()]
+
+
+def _are_marks(row: Record, table: Table) -> bool:
+    """Whether its answer is 0 or 1 for each of its options."""
+    cell, options = table.cells(row, "answer")[0], table.cells(row, "options")
+    answer = listed(row, cell) if isinstance(cell, str) else cell
+    offered = options[0] if len(options) == 1 else options
+    is_list = isinstance(answer, list) and isinstance(offered, list)
+    return is_list and len(answer) == len(offered) > 1 and {*map(str, answer)} <= MARKS.keys()
 
 
 def _long_names(options: Any) -> list[str]:

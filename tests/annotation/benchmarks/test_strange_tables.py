@@ -310,6 +310,40 @@ def test_leaves_out_a_row_of_one_file_and_not_its_namesake(tmp_path: Path) -> No
     assert [len(one.examples) for one in task.sets] == [9, 8]
 
 
+def test_reads_options_by_the_key_that_each_of_them_has() -> None:
+    options = [{"key": "B", "text": "x"}, {"key": "A", "text": "y"}]
+    rows = [(f"Which of {n}?", options, "A") for n in range(9)]
+    task = read_text("t.jsonl", table("question", "options", "answer", rows=rows))
+    assert task.sets[-1].examples[0].gold_texts == [["1"]]
+
+
+def test_reads_options_by_the_letters_with_which_they_begin() -> None:
+    rows = [(f"Which of {n}?", ["(B) x", "(A) y"], "A") for n in range(9)]
+    task = read_text("t.jsonl", table("question", "options", "answer", rows=rows))
+    assert task.sets[-1].examples[0].gold_texts == [["1"]]
+
+
+@pytest.mark.parametrize("gold", [[0, 1, 0], "[0, 1, 0]"])
+def test_reads_a_mark_for_each_option(gold: object) -> None:
+    rows = [(f"Which of {n}?", [*"xyz"], gold) for n in range(9)]
+    task = read_text("t.jsonl", table("question", "options", "target", rows=rows))
+    assert task.sets[-1].examples[0].gold_texts == [["1"]]
+
+
+def test_two_parts_of_one_size_are_shots_of_two_splits(tmp_path: Path) -> None:
+    for name in ("test", "dev", "validation"):
+        (tmp_path / f"{name}.jsonl").write_text(many([f"{name} good", f"{name} bad"]))
+    (task,) = read(tmp_path)
+    assert sorted(one.name for one in task.sets) == ["test", "train-20-1", "train-20-2"]
+
+
+def test_refuses_training_files_whose_test_is_not_there(tmp_path: Path) -> None:
+    for name in ("test", "train_part1"):
+        (tmp_path / f"{name}.jsonl").write_text(many(["good", "bad"]))
+    with pytest.raises(BadInput, match=r"train_part1.jsonl is named for training, and there is no"):
+        read(tmp_path)
+
+
 def test_asks_whether_several_right_options_are_all_wanted() -> None:
     rows = [(f"Which of {n}?", [*"xyz"], [0, 2] if n == 3 else [n % 3]) for n in range(9)]
     text = table("question", "options", "answer", rows=rows)

@@ -104,7 +104,7 @@ def test_takes_several_right_options_as_alternatives(tmp_path: Path) -> None:
         ({"answer": []}, "“answer” names none of its options"),
         (
             {"choices": ["2", "0", "1"], "answer": "1"},
-            "“answer” is “1”, which names two options.",
+            "“answer” is “1”, which may name two options.",
         ),
     ],
 )
