@@ -27,6 +27,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotation.models import Assignment, Channel
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.prepared import PreparedRow
+from annotation.models.study import COMPARISON, SCREENING, WORDS_OF_THE_OWNER
 
 COOKIE = "annotator"
 _SALT = "annotation.access"
@@ -41,9 +42,8 @@ _MOST_ASSIGNMENTS = 8
 # Of a study, which no page of somebody at work shows: what is compared, and by which rules, is
 # frozen, and kept by each process.
 OUT_OF_SIGHT = (
-    *("frozen", "consent_text", "created_at", "archived_at", "platform_fee", "question", "seed"),
-    *("named_systems", "margin", "margin_reason", "unanswerable_reason", "screening_reason"),
-    *("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score"),
+    *("frozen", "consent_text", "created_at", "archived_at", "platform_fee", "seed"),
+    *(*SCREENING, *COMPARISON, *WORDS_OF_THE_OWNER),
 )
 # What each of an annotator's pages needs.
 WORKED_ON = PreparedRow(

@@ -35,13 +35,12 @@ from annotation.benchmarks.looking import JOB as LOOK
 from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force, in_full
+from annotation.models.benchmark import HELD_FIELDS
 from annotation.models.errors import Refusal
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
 TO_TRY = "One to try"
 PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
-# A batch copies its task's description when it starts; these fields it reads from the task.
-READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 _Content = TypeVar("_Content", models.ItemSet, models.Example)
 
 
@@ -268,7 +267,7 @@ class TaskAdmin(OwnedAdmin[models.Task]):
     def get_readonly_fields(
         self, request: HttpRequest, obj: models.Task | None = None
     ) -> list[str]:
-        held = READ_BY_BATCHES if obj is not None and is_held(obj) else ()
+        held = HELD_FIELDS.difference(self.readonly_fields) if obj and is_held(obj) else ()
         return [*self.readonly_fields, *held]
 
     warning_count = shown("Warnings", _warnings)

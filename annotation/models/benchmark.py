@@ -14,20 +14,10 @@ from annotation.models.errors import Refusal
 from scoring.core.normalisation import TOLERANCE
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
-HELD_FIELDS = frozenset(
-    {
-        "title",
-        "kind",
-        "max_spans",
-        "normalisation",
-        "language",
-        "direction",
-        "reference_policy",
-        "exposure_key",
-        "sample",
-        "markup",
-    }
-)
+HELD_FIELDS = {
+    *("title", "kind", "max_spans", "normalisation", "language", "direction"),
+    *("reference_policy", "exposure_key", "sample", "markup"),
+}
 
 
 # In the name of every set that is a part of another (studies/drafting.py): predictions are for

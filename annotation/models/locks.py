@@ -21,6 +21,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models.benchmark import HELD_FIELDS
+from annotation.models.study import COMPARISON, WORDS_OF_THE_OWNER
 
 FINAL = "A judgement is final: it is never changed or deleted."
 REFUSAL = "What a started study holds, and what was paid in it, is never changed or deleted."
@@ -110,9 +111,8 @@ _BATCH_COLUMNS = [
 ]
 # What is claimed was named before; and nobody's items change places.
 _NAMED_COLUMNS = [
-    *("question", "named_systems", "margin", "margin_reason"),
-    *("known_people", "min_check_score", "shuffle_by", "shuffle_options"),
-    *("unanswerable_reason", "screening_reason", "has_decoy"),
+    *(*COMPARISON, "known_people", "min_check_score", "shuffle_by", "shuffle_options"),
+    *(*WORDS_OF_THE_OWNER, "has_decoy"),
 ]
 _POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))

@@ -37,8 +37,24 @@ class DropUnit(models.TextChoices):
     SDS = "sds", "standard deviations"
 
 
-# What the settings' form still changes once a study has started.
+# Each column of a study stands in one of three lists: what the row is, what the settings' form
+# still changes once it has started, and the rules that it then keeps, beside its checksums. What
+# needs some of them by name takes them from here.
+OF_THE_ROW = (
+    *("id", "slug", "title", "benchmark", "channel", "is_rehearsal", "rehearses", "state"),
+    *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen"),
+)
 NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds", "joins_an_hour")
+SCREENING = ("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score")
+COMPARISON = ("question", "named_systems", "margin", "margin_reason")
+WORDS_OF_THE_OWNER = ("unanswerable_reason", "screening_reason")
+FROZEN_FIELDS = (
+    *("consent_text", "hourly_rate", "currency", *SCREENING),
+    *("known_people", *COMPARISON, *WORDS_OF_THE_OWNER),
+    *("lease_minutes", "expire_hours", "idle_after_s"),
+    *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
+    *("shuffle_by", "shuffle_options", "has_decoy", "seed"),
+)
 # Expected for one example.
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 

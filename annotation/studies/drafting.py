@@ -29,9 +29,9 @@ from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen
+from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN
 from annotation.models.texts import checksum, counted
 from annotation.studies.codes import add_missing_codes
-from annotation.studies.lifecycle import FROZEN_FIELDS
 from annotation.work.estimating import far_longer, timed
 from scoring.core.episodes import Draws
 from scoring.core.parts import lay_out
@@ -325,15 +325,7 @@ def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
 
 
 # A seed and codes of its own: a copy is another experiment.
-COPIED_FIELDS = (
-    "benchmark",
-    "channel",
-    "contact",
-    "expected_seconds",
-    "joins_an_hour",
-    "platform_fee",
-    *(field for field in FROZEN_FIELDS if field != "seed"),
-)
+COPIED_FIELDS = {"benchmark", "channel", *NEVER_FROZEN, *FROZEN_FIELDS} - {"seed"}
 
 
 @transaction.atomic

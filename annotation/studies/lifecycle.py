@@ -14,6 +14,7 @@ from annotation.benchmarks.material import not_offered, unanswerable
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState, Task
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
+from annotation.models.study import FROZEN_FIELDS
 from annotation.models.texts import counted
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.codes import other_reward, rewards
@@ -23,16 +24,6 @@ from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
 
-# The rules that a started study keeps, beside its checksums.
-FROZEN_FIELDS = (
-    *("consent_text", "hourly_rate", "currency"),
-    *("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score"),
-    *("known_people", "question", "named_systems", "margin", "margin_reason"),
-    *("unanswerable_reason", "screening_reason"),
-    *("lease_minutes", "expire_hours", "idle_after_s"),
-    *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
-    *("shuffle_by", "shuffle_options", "has_decoy", "seed"),
-)
 # So many items are named in a sentence.
 MOST_NAMED = 5
 NO_REASON = "The margin has no reason: write one in a sentence."
