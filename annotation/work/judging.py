@@ -42,13 +42,7 @@ def begin(assignment: Assignment, *, at: datetime, step: int = 0) -> None:
         return
     rules = batch_content(assignment.batch_id).rules
     reading = paid_ms(assignment.shown_at, at, rules.reading_cap_s)
-    _move(
-        assignment,
-        WorkState.DESCRIPTION,
-        state=WorkState.ANSWERING,
-        paid_ms=assignment.paid_ms + reading,
-        at=at,
-    )
+    _move(assignment, at=at, state=WorkState.ANSWERING, paid_ms=assignment.paid_ms + reading)
     _end_if_closed(assignment, at)
 
 
@@ -125,7 +119,6 @@ def _after_answer(
     state, following = _position_after(content, step)
     moved = _move(
         assignment,
-        WorkState.ANSWERING,
         at=at,
         state=state,
         step=min(following, content.steps - 1),
@@ -164,7 +157,6 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
         last = step + 1 == content.test_from
         moved = _move(
             assignment,
-            WorkState.REVEALED,
             at=at,
             state=WorkState.DESCRIPTION if last else WorkState.ANSWERING,
             step=step + 1,
@@ -195,10 +187,10 @@ def _end_if_closed(assignment: Assignment, at: datetime) -> None:
         end_by_closing(assignment, at=at)
 
 
-def _move(assignment: Assignment, from_state: str, *, at: datetime, **changes: object) -> bool:
-    """Move one step on, unless another request was first; the row count decides."""
+def _move(assignment: Assignment, *, at: datetime, **changes: object) -> bool:
+    """On from where it stood, unless another request was first; the row count decides."""
     changes |= {"seen_at": at, "shown_at": at}
-    where = {"id": assignment.pk, "state": from_state, "step": assignment.step}
+    where = {"id": assignment.pk, "state": assignment.state, "step": assignment.step}
     moved = prepared.update(Assignment, where, changes)
     if not moved:
         assignment.refresh_from_db()
