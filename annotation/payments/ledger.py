@@ -239,7 +239,7 @@ def approve(
             with transaction.atomic():
                 missing = list(filter(waits, dues(study, among=assignment_ids)))
                 new = [(due.person.pk, 0, due.earned) for due in missing]
-                _add(PayPurpose.DUE, new, at=at, by=by)
+                _add(new, purpose=PayPurpose.DUE, author=by, made_at=at)
                 if missing:
                     record(by, study, ChangeAction.PAY_APPROVED, {}, {"people": len(missing)})
                 return len(missing)
@@ -307,7 +307,7 @@ def write_payout(
             study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
         )
         new = [(due.person.pk, due.bonuses[1], due.open) for due in bonuses.dues]
-        _add(PayPurpose.BONUS, new, at=at, by=by, payout=payout)
+        _add(new, purpose=PayPurpose.BONUS, payout=payout, author=by, made_at=at)
         record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
     return payout
 
@@ -326,33 +326,18 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
                 (due.person.pk, due.bonuses[1], -sent[due.person.pk])
                 for due in dues(payout.study, among=sent)
             ]
-            _add(PayPurpose.BONUS, back, at=at, by=by, payout=payout)
+            _add(back, purpose=PayPurpose.BONUS, payout=payout, author=by, made_at=at)
         if settled:
             record(by, payout.study, ChangeAction.PAY_SENT, {}, {"payout": state})
     payout.refresh_from_db()
     return bool(settled)
 
 
-def _add(
-    purpose: PayPurpose,
-    new: Iterable[tuple[int, int, Decimal]],
-    *,
-    at: datetime,
-    by: User | None,
-    payout: Payout | None = None,
-) -> None:
-    """Lines of an assignment, the number of its correction, and an amount."""
+def _add(new: Iterable[tuple[int, int, Decimal]], **shared: Any) -> None:
+    """Lines of an assignment, the number of its correction, and an amount, with what they share."""
     PaymentLine.objects.bulk_create(
-        PaymentLine(
-            assignment_id=assignment_id,
-            purpose=purpose,
-            correction=correction,
-            amount=amount,
-            payout=payout,
-            author=by,
-            made_at=at,
-        )
-        for assignment_id, correction, amount in new
+        PaymentLine(assignment_id=pk, correction=number, amount=amount, **shared)
+        for pk, number, amount in new
     )
 
 
