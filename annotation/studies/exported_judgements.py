@@ -77,6 +77,7 @@ _PLAIN = (*_TIMES, "checksum")
 _GAPS = (*_OF_ANSWER, *_NUMBERS, *_PLAIN)
 # JSON as the database writes it: it is read once for all who answered alike.
 _AS_TEXT = [Cast(name, TextField()) for name in ("answer", "spans")]
+_ANSWERED = len(_AS_TEXT) + len(_SEEN)
 _READ: Sequence[str | Cast] = [
     *("assignment_id", "role", *_TIMES, "example_id"),
     *_AS_TEXT,
@@ -161,20 +162,10 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
     before = ""
     for assignment, rows in _by_assignment(chosen.assignments(study)):
         templates = cache(partial(scoring.templates, assignment))
-        for (
-            _,
-            role,
-            shown_at,
-            submitted_at,
-            example,
-            answer,
-            spans,
-            decoy,
-            translated,
-            *numbers,
-        ) in rows:
+        for _, role, shown_at, submitted_at, example, *rest in rows:
+            answered, numbers = rest[:_ANSWERED], rest[_ANSWERED:]
             asked, (as_checked, as_told) = templates(role)
-            checked, told = scoring.cells(asked, example, answer, spans, decoy, translated)
+            checked, told = scoring.cells(asked, example, *answered)
             times = (_plain(shown_at), _plain(submitted_at))
             line = _CHECKED.line(as_checked, checked, numbers, *times)
             before = sha256((before + line).encode()).hexdigest()
