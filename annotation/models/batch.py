@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.benchmark import LAID_OUT
-from annotation.models.constraints import check, once
+from annotation.models.constraints import check, if_given, once
 from annotation.models.study import Study, new_token
 
 
@@ -38,11 +38,7 @@ class Pool(models.Model):
         constraints = [
             once("pool_slug_once", ["study", "slug"]),
             once("pool_name_once", ["study", "name"]),
-            check(
-                "pool_floor_in_percent",
-                Q(min_check_score__isnull=True)
-                | Q(min_check_score__gte=0, min_check_score__lte=100),
-            ),
+            if_given("pool_floor_in_percent", "min_check_score", gte=0, lte=100),
         ]
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.constraints import check, once
+from annotation.models.constraints import check, if_given, once
 from annotation.models.errors import Refusal
 from scoring.core.normalisation import TOLERANCE
 
@@ -195,7 +195,7 @@ class Task(models.Model):
                 Q(normalisation__in=Normalisation.values)
                 | Q(normalisation__startswith=Normalisation.NUMBER + TOLERANCE),
             ),
-            check("task_max_spans_positive", Q(max_spans__isnull=True) | Q(max_spans__gte=1)),
+            if_given("task_max_spans_positive", "max_spans", gte=1),
             check("task_has_exposure_key", ~Q(exposure_key="")),
         ]
 

@@ -9,6 +9,12 @@ def check(name: str, condition: Q | None = None, **lookups: object) -> CheckCons
     return CheckConstraint(condition=condition or Q(**lookups), name=name)
 
 
+def if_given(name: str, field: str, **bounds: object) -> CheckConstraint:
+    """Bounds of a field that may be empty: “gte=0”."""
+    inside = {f"{field}__{bound}": value for bound, value in bounds.items()}
+    return check(name, Q(**{f"{field}__isnull": True}) | Q(**inside))
+
+
 def one_of(name: str, first: str, second: str) -> CheckConstraint:
     """Of these two, one is given."""
     ways = [Q(**{f"{first}__isnull": way, f"{second}__isnull": not way}) for way in (False, True)]

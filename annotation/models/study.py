@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.channel import Channel
-from annotation.models.constraints import check, once
+from annotation.models.constraints import check, if_given, once
 
 
 def new_seed() -> int:
@@ -242,23 +242,12 @@ class Study(models.Model):
             check("study_archived_once_closed", Q(archived_at__isnull=True) | Q(state="closed")),
             check("study_rate_positive", hourly_rate__gt=0),
             check("study_fee_not_negative", platform_fee__gte=0),
-            check(
-                "study_floor_in_percent",
-                Q(min_training_score__isnull=True)
-                | Q(min_training_score__gte=0, min_training_score__lte=100),
-            ),
-            check(
-                "study_check_floor_in_percent",
-                Q(min_check_score__isnull=True)
-                | Q(min_check_score__gte=0, min_check_score__lte=100),
-            ),
-            check("study_drop_positive", Q(max_drop__isnull=True) | Q(max_drop__gt=0)),
+            if_given("study_floor_in_percent", "min_training_score", gte=0, lte=100),
+            if_given("study_check_floor_in_percent", "min_check_score", gte=0, lte=100),
+            if_given("study_drop_positive", "max_drop", gt=0),
             check("study_margin_in_points", margin__gte=0, margin__lte=100),
             check("study_drop_group_of_two", drop_group_size__gte=2),
-            check(
-                "study_expected_seconds_positive",
-                Q(expected_seconds__isnull=True) | Q(expected_seconds__gt=0),
-            ),
+            if_given("study_expected_seconds_positive", "expected_seconds", gt=0),
             check(
                 "study_times_positive",
                 Q(lease_minutes__gte=1) & Q(idle_after_s__gte=5) & Q(item_cap_s__gte=1),
