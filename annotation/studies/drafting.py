@@ -4,7 +4,7 @@ plan recommends it, or modelled on one that has started and can no longer be cha
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
-from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,7 +14,6 @@ from annotation.benchmarks.chains import chains_of, shot_contents, shots_and_spl
 from annotation.models import (
     Batch,
     ChangeAction,
-    Channel,
     Item,
     ItemSet,
     Outcome,
@@ -272,30 +271,19 @@ def draft_study(
     annotators: int,
     items: int,
     slug: str,
-    title: str,
-    channel: Channel,
-    hourly_rate: Decimal,
-    currency: str = "USD",
-    platform_fee: Decimal = Decimal(0),
     viewers: int | None = None,
     seen: int | None = None,
     owner: User | None = None,
+    **settings: Any,
 ) -> Study:
     """So many annotators on so many items, which count contexts, in so many batches with these
     shots; with so many viewers of each item in parts, one annotator each, who see so many items
-    together. Raises BadInput if the task has fewer such sets, or the short name is taken."""
+    together. The settings are a study's. Raises BadInput if the task has fewer such sets, or the
+    short name is taken."""
     _check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():
-        study = Study.objects.create(
-            slug=slug,
-            title=title,
-            benchmark=task.benchmark,
-            channel=channel,
-            hourly_rate=hourly_rate,
-            currency=currency,
-            platform_fee=platform_fee,
-        )
+        study = Study.objects.create(slug=slug, benchmark=task.benchmark, **settings)
         make_owner(study, owner)
         add_missing_codes(study)
         for batch in chosen:
