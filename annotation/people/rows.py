@@ -18,6 +18,7 @@ from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
+from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
 from scoring.tables.table import columns_in, values_of
 
@@ -103,10 +104,8 @@ def rows(study: models.Study) -> list[Row]:
 def _items(study: models.Study) -> dict[int, int]:
     """How many each batch has."""
     batches = list(study.batches.all())
-    sets = {pk for batch in batches for pk in batch.set_ids}
-    counted = models.Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
-    sizes = dict(counted.annotate(Count("pk")))
-    return {batch.pk: sum(sizes.get(pk, 0) for pk in batch.set_ids) for batch in batches}
+    sizes = sizes_of(batches)
+    return {batch.pk: sum(sizes[pk] for pk in batch.set_ids) for batch in batches}
 
 
 def _keep_flagged(found: Iterable[Row]) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import Count
-
 from annotation.kinds import answer_kind, asked, gold_in_force
-from annotation.models import Batch, DropUnit, Item, ItemSet, Study
+from annotation.models import Batch, DropUnit, ItemSet, Study
+from annotation.work.estimating import sizes_of
 from scoring.core.normalisation import normalised_golds
 from scoring.core.screening import (
     ADVISED_GUESSERS,
@@ -101,9 +100,9 @@ def why_no_floor(batch: Batch) -> str:
 
 def unsure_verdicts(study: Study) -> Iterator[str]:
     """Told before money is spent: afterwards the rules are frozen."""
-    rules, cells = _rules(study), defaultdict[str, dict[str, None]](dict)
-    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
-        if reason := _no_floor(study, _simulated(rules[batch.pk].values())):
+    cells = defaultdict[str, dict[str, None]](dict)
+    for batch, rules in _rules(study).items():
+        if reason := _no_floor(study, _simulated(rules.values())):
             cells[reason][f"{batch.task} with {batch.condition}"] = None
     for reason, names in cells.items():
         yield f"No verdict on {', '.join(names)} can be sure: {reason}."
@@ -126,9 +125,9 @@ def weak_rules(study: Study) -> Iterator[str]:
     why it stays."""
     if study.known_people or study.screening_reason.strip():
         return
-    rules, weak = _rules(study), defaultdict[Screening, dict[str, None]](dict)
-    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
-        found = _simulated(rules[batch.pk].values())
+    weak = defaultdict[Screening, dict[str, None]](dict)
+    for batch, rules in _rules(study).items():
+        found = _simulated(rules.values())
         best = min(found, key=lambda one: one.figures.guessers_in, default=None)
         if best and 100 * best.figures.guessers_in > MOST_LET_IN:
             weak[best][f"{batch.task} with {batch.condition}"] = None
@@ -147,14 +146,14 @@ def screenings_of(batch: Batch) -> list[Screening]:
                 Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
                 for one in kept["screenings"]
             ]
-    return _simulated(_rules(batch.study)[batch.pk].values())
+    return _simulated(_rules(batch.study)[batch].values())
 
 
 def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
     """What the start keeps, by batch."""
     return {
-        pk: [asdict(screening) for screening in _simulated(rules.values())]
-        for pk, rules in _rules(study).items()
+        batch.pk: [asdict(screening) for screening in _simulated(rules.values())]
+        for batch, rules in _rules(study).items()
     }
 
 
@@ -171,10 +170,10 @@ def screening_facts(study: Study) -> dict[str, Any]:
 
 def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
     """What each rule, and a training without one, comes to, and the cells to which it applies."""
-    rules, cells = _rules(study), defaultdict[ScreeningRule, dict[str, None]](dict)
-    for batch in study.batches.select_related("task", "training_set", "check_set", "pool"):
-        for part, rule in rules[batch.pk].items():
-            which = f"{part} of " if len(rules[batch.pk]) > 1 else ""
+    cells = defaultdict[ScreeningRule, dict[str, None]](dict)
+    for batch, rules in _rules(study).items():
+        for part, rule in rules.items():
+            which = f"{part} of " if len(rules) > 1 else ""
             cells[rule][f"{which}{batch.task} with {batch.condition}"] = None
     return [
         (Screening(rule, simulate_screening(rule)), list(names)) for rule, names in cells.items()
@@ -189,12 +188,11 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
     ]
 
 
-def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
+def _rules(study: Study) -> dict[Batch, dict[str, ScreeningRule]]:
     """By batch: of its checks, and of its training; the group and the places are the cell's."""
     sets = ("training_set__task", "check_set__task")
-    batches = list(study.batches.select_related(*sets, "pool", "study"))
-    items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
-    sizes = dict(items.order_by().values_list("item_set").annotate(Count("pk")))
+    batches = list(study.batches.select_related(*sets, "task", "pool", "study"))
+    sizes = sizes_of(batches)
     guessing = {
         item_set.pk: _guessing(item_set)
         for batch in batches
@@ -220,7 +218,7 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
         "group_size": study.drop_group_size,
     }
     return {
-        batch.pk: {
+        batch: {
             part: rule_on(item_set, batch, **rule)
             for part, item_set, rule in (
                 ("checks", batch.check_set, {"floor": batch.least_check_score}),

@@ -9,7 +9,7 @@ from statistics import median
 
 from django.db.models import Count, Sum
 
-from annotation.models import Assignment, Batch, ItemSet, Outcome, Study, Task
+from annotation.models import Assignment, Batch, Item, Outcome, Study, Task
 from annotation.models.frozen import BatchContent
 from annotation.work.finishing import earned
 from annotation.work.wording import minutes_text
@@ -43,7 +43,7 @@ def estimate(
     study: Study, batches: Collection[Batch], *, seconds: float, tests: Tests = None
 ) -> Estimate:
     """With this many seconds per example; platform fees come on top."""
-    sizes = _sizes(batches, tests)
+    sizes = sizes_of(batches, tests)
     per_key: Counter[str] = Counter()
     completed = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
     least = completed.least if completed else Decimal(0)
@@ -70,12 +70,11 @@ def estimate(
     )
 
 
-def _sizes(batches: Collection[Batch], tests: Tests) -> dict[int | None, int]:
-    ids = {pk for batch in batches for pk in batch.set_ids}
-    counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
-    sizes: dict[int | None, int] = {None: 0, **dict(counted.values_list("pk", "size"))}
-    sizes.update((tests or {}).items())
-    return sizes
+def sizes_of(batches: Iterable[Batch], tests: Tests = None) -> Counter[int | None]:
+    """How many items each of their sets has."""
+    items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
+    counted = items.order_by().values_list("item_set").annotate(Count("pk"))
+    return Counter({**dict(counted), **(tests or {})})
 
 
 Timed = Sequence[tuple[Batch, float]]
@@ -83,7 +82,7 @@ Timed = Sequence[tuple[Batch, float]]
 
 def timed(study: Study, batches: Collection[Batch], tests: Tests = None) -> Timed:
     """Of each batch the seconds that one person needs, as the consent page will tell them."""
-    sizes, assumed = _sizes(batches, tests), _assumed(study)
+    sizes, assumed = sizes_of(batches, tests), _assumed(study)
     paces = _paces({batch.task_id for batch in batches})
     items = ((batch, sum(sizes[pk] for pk in batch.set_ids)) for batch in batches)
     return [(batch, count * paces.get(batch.task_id, assumed)) for batch, count in items]
