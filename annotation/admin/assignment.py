@@ -12,7 +12,7 @@ from django.utils.text import Truncator
 
 from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, is_all_powerful, studies
-from annotation.admin.pages import ViewOnlyAdmin, linked, shown
+from annotation.admin.pages import ViewOnlyAdmin, linked, section, shown
 from annotation.models import Annotator, Assignment, Comment, Judgement, Outcome
 from annotation.studies.forms import ReasonForm
 from annotation.studies.people import erase_annotator, exclude, lift_exclusion
@@ -141,24 +141,17 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     id_fields = ("annotator__external_id", "submissions__submission_id")
     ordering = ("-id",)
     fieldsets = [
-        (None, {"fields": ["annotator", "study", "batch", "submission_shown", "order_seed"]}),
-        (
-            "Where it stands",
-            {"fields": ["state", "step", "outcome", "excluded_as", "resume_renewed_at"]},
-        ),
-        ("Training", {"fields": ["check_decision", "training", "decision"]}),
-        (
+        section(None, "annotator", "study", "batch", "submission_shown", "order_seed"),
+        section("Where it stands", "state", "step", "outcome", "excluded_as", "resume_renewed_at"),
+        section("Training", "check_decision", "training", "decision"),
+        section(
             "Time and pay",
-            {
-                "fields": [
-                    ("joined_at", "consented_at"),
-                    ("training_ended_at", "finished_at"),
-                    ("paid_minutes", "reveal_minutes"),
-                    "due",
-                ]
-            },
+            ("joined_at", "consented_at"),
+            ("training_ended_at", "finished_at"),
+            ("paid_minutes", "reveal_minutes"),
+            "due",
         ),
-        ("Answers", {"fields": ["judgement_link"]}),
+        section("Answers", "judgement_link"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Assignment]:

@@ -23,6 +23,7 @@ from annotation.admin.pages import (
     OwnedAdmin,
     ViewOnlyAdmin,
     readable_benchmarks,
+    section,
     shown,
     to_row,
 )
@@ -40,6 +41,7 @@ from annotation.models.errors import Refusal
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
 TO_TRY = "One to try"
+FROM_FILES = ("benchmark", "slug", "kind", "max_spans", "normalisation", "transfer")
 PREFIX, IMPORT = "annotation_benchmark", "admin/annotation/import.html"
 _Content = TypeVar("_Content", models.ItemSet, models.Example)
 
@@ -217,34 +219,22 @@ class TaskAdmin(OwnedAdmin[models.Task]):
     actions = None
     pages = {"proposed": ("annotation.add_goldversion", Right.SET_UP)}
     fieldsets = [
-        (
+        section(
             None,
-            {
-                "fields": ["description"],
-                "description": (
-                    "Annotators see the description as Markdown: “- ” begins an entry of a list, "
-                    "**stars** stand for bold, an empty line begins a paragraph."
-                ),
-            },
+            "description",
+            about="Annotators see the description as Markdown: “- ” begins an entry of a list, "
+            "**stars** stand for bold, an empty line begins a paragraph.",
         ),
-        (
+        section(
             TO_TRY,
-            {
-                "fields": list(TaskForm.SAMPLE),
-                "description": "People read and try it before they consent; nothing of it is "
-                "stored. Once a study of the task has started it stays as it is.",
-            },
+            *TaskForm.SAMPLE,
+            about="People read and try it before they consent; nothing of it is stored. Once a "
+            "study of the task has started it stays as it is.",
         ),
-        (
-            "About the task",
-            {"fields": ["name", "title", ("language", "direction"), "reference_policy"]},
-        ),
-        (
-            "From the files",
-            {"fields": ["benchmark", "slug", "kind", "max_spans", "normalisation", "transfer"]},
-        ),
+        section("About the task", "name", "title", ("language", "direction"), "reference_policy"),
+        section("From the files", *FROM_FILES),
     ]
-    readonly_fields = ("benchmark", "slug", "kind", "max_spans", "normalisation", "transfer")
+    readonly_fields = FROM_FILES
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Task]:
         return super().get_queryset(request).filter(benchmark__is_staged=False)

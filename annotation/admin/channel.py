@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from annotation.admin.pages import PagedAdmin, shown
+from annotation.admin.pages import PagedAdmin, section, shown
 from annotation.models import Channel
 
 
@@ -33,18 +33,14 @@ class ChannelAdmin(PagedAdmin[Channel]):
     prepopulated_fields = {"slug": ["name"]}
     actions = None
     fieldsets = [
-        (None, {"fields": ["name", "slug", "invited_only"]}),
-        (
+        section(None, "name", "slug", "invited_only"),
+        section(
             "What the platform adds to a link",
-            {
-                "fields": [
-                    ("person_param", "id_form"),
-                    *("study_param", "submission_param", "link_query"),
-                ]
-            },
+            ("person_param", "id_form"),
+            *("study_param", "submission_param", "link_query"),
         ),
-        ("Signed links", {"fields": ["signature_param", "signature_secret"]}),
-        ("Where annotators go at the end", {"fields": ["completion_url"]}),
+        section("Signed links", "signature_param", "signature_secret"),
+        section("Where annotators go at the end", "completion_url"),
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Channel | None = None) -> Any:
@@ -52,7 +48,7 @@ class ChannelAdmin(PagedAdmin[Channel]):
         fieldsets = list(super().get_fieldsets(request, obj))
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
-        signed = ("Signed links", {"fields": ["signature_param", "has_secret"]})
+        signed = section("Signed links", "signature_param", "has_secret")
         return [
             signed if "signature_secret" in options["fields"] else (title, options)
             for title, options in fieldsets

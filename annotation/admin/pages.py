@@ -24,6 +24,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import Truncator
+from django_stubs_ext import StrOrPromise
 
 from annotation.access import rights
 from annotation.access.inviting import LASTS, new_link, take_back
@@ -54,6 +55,13 @@ def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> C
         return format_html('<a href="{}?{}={}">{}</a>', address, field, row.pk, count(row))
 
     return shown(title, link)
+
+
+def section(
+    title: str | None, *fields: Any, about: StrOrPromise = "", classes: Sequence[str] = ()
+) -> tuple[str | None, Any]:
+    """A part of a row's form, with its heading and what is said below that."""
+    return title, {"fields": list(fields), "description": about, "classes": classes}
 
 
 # Never to be filtered by: whoever may not see these could ask for them letter by letter.

@@ -25,10 +25,10 @@ from annotation.admin.forms import (
     OutcomeRuleFormSet,
     StudyForm,
 )
-from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
+from annotation.admin.pages import CONFIRM, MembersAdmin, section, shown, to_row
 from annotation.models import Batch, OutcomeRule, Place, Pool, Study
 from annotation.models.errors import Refusal
-from annotation.models.study import NEVER_FROZEN
+from annotation.models.study import COMPARISON, NEVER_FROZEN
 from annotation.models.texts import counted
 from annotation.studies import lifecycle
 from annotation.studies.advice import farthest_below, study_advice
@@ -140,71 +140,51 @@ class StudyAdmin(MembersAdmin[Study]):
     prepopulated_fields = {"slug": ["title"]}
     actions = None
     fieldsets = [
-        ("What", {"fields": ["title", "slug", "benchmark", "unanswerable_reason"]}),
-        (
-            "Who",
-            {"fields": ["channel", "joins_an_hour", "known_people", "has_decoy", "contact"]},
-        ),
-        ("Consent", {"fields": ["consent_text"]}),
-        (
+        section("What", "title", "slug", "benchmark", "unanswerable_reason"),
+        section("Who", "channel", "joins_an_hour", "known_people", "has_decoy", "contact"),
+        section("Consent", "consent_text"),
+        section(
             "Pay and time",
-            {
-                "fields": [
-                    ("hourly_rate", "currency", "platform_fee"),
-                    ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
-                    ("lease_minutes", "expire_hours", "idle_after_s"),
-                    "expected_seconds",
-                ],
-                "description": (
-                    "Time is paid by the server's clock, up to a cap for each page, so breaks are "
-                    "not paid. Those who fail the training are paid like everybody else."
-                ),
-            },
+            ("hourly_rate", "currency", "platform_fee"),
+            ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
+            ("lease_minutes", "expire_hours", "idle_after_s"),
+            "expected_seconds",
+            about="Time is paid by the server's clock, up to a cap for each page, so breaks are "
+            "not paid. Those who fail the training are paid like everybody else.",
         ),
-        (
+        section(
             "Checks before all else",
-            {
-                "fields": ["min_check_score"],
-                "description": "Ten or more items that are answered first, without feedback, and "
-                "are no test items; each batch names its own. Without training they are how a "
-                "batch gets a floor.",
-            },
+            "min_check_score",
+            about="Ten or more items that are answered first, without feedback, and are no test "
+            "items; each batch names its own. Without training they are how a batch gets a floor.",
         ),
-        (
+        section(
             "Screening at the end of the training",
-            {
-                "fields": [
-                    *("min_training_score", ("max_drop", "drop_unit"), "drop_group_size"),
-                    "screening_reason",
-                ],
-                "description": format_lazy(
-                    "Both parts may be empty: then everybody goes on to the test. The group is "
-                    "everybody else who finished the training with the same number of shots. "
-                    "Beware of small groups: among three people nobody can lie more than "
-                    "{three} standard deviations below the mean of the three; among n people "
-                    "the limit is (n − 1)/√n.",
-                    three=f"{farthest_below(3):.3f}",
-                ),
-            },
+            *("min_training_score", ("max_drop", "drop_unit"), "drop_group_size"),
+            "screening_reason",
+            about=format_lazy(
+                "Both parts may be empty: then everybody goes on to the test. The group is "
+                "everybody else who finished the training with the same number of shots. "
+                "Beware of small groups: among three people nobody can lie more than "
+                "{three} standard deviations below the mean of the three; among n people "
+                "the limit is (n − 1)/√n.",
+                three=f"{farthest_below(3):.3f}",
+            ),
         ),
-        (
+        section(
             "Comparison with systems",
-            {
-                "fields": ["question", "named_systems", "margin", "margin_reason"],
-                "description": "Decide before anybody sees a score what is asked, of which "
-                "systems, and what difference would matter.",
-            },
+            *COMPARISON,
+            about="Decide before anybody sees a score what is asked, of which systems, and what "
+            "difference would matter.",
         ),
-        (
+        section(
             "Order and seed",
-            {
-                "fields": ["shuffle_by", "shuffle_options", "seed"],
-                "classes": ["collapse"],
-                "description": "Everybody meets the items in an order of their own, which "
-                "follows from the seed. It also decides between batches that are equally full. "
-                "Shuffled by texts, the questions about one text follow each other, so it is read "
-                "once; by items, no answer helps with the next.",
-            },
+            *("shuffle_by", "shuffle_options", "seed"),
+            about="Everybody meets the items in an order of their own, which follows from the "
+            "seed. It also decides between batches that are equally full. Shuffled by texts, the "
+            "questions about one text follow each other, so it is read once; by items, no answer "
+            "helps with the next.",
+            classes=["collapse"],
         ),
     ]
 
