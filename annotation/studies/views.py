@@ -257,7 +257,7 @@ def _state_before(request: ResearcherRequest, batch: Batch) -> PreviewState:
 def _state_after(request: ResearcherRequest, preview: Preview) -> PreviewState:
     """Raises BadInput for a form that the real page would refuse."""
     if request.method == "POST":
-        return preview.sent({name: request.POST[name] for name in request.POST})
+        return preview.sent(request.POST.dict())
     stop = request.GET.get("at", STOPS[0])
     if stop not in STOPS:
         raise Http404

@@ -133,20 +133,16 @@ def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
 
 
 def _link(name: str, token: str) -> JoinLink:
+    if name == "study":
+        study = get_object_or_404(Study.objects.select_related("channel"), join_token=token)
+        return JoinLink(name, token, study)
     if name == "invitation":
-        invited = get_object_or_404(
-            Invitation.objects.select_related("study__channel", "pool"), token=token
-        )
+        invitations = Invitation.objects.select_related("study__channel", "pool")
+        invited = get_object_or_404(invitations, token=token)
         return JoinLink(name, token, invited.study, None, invited.pool, invited.external_id)
-    if name == "batch":
-        batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
-        return JoinLink(name, token, batch.study, batch)
-    if name == "pool":
-        pool = get_object_or_404(Pool.objects.select_related("study__channel"), join_token=token)
-        return JoinLink(name, token, pool.study, pool=pool)
-    return JoinLink(
-        name, token, get_object_or_404(Study.objects.select_related("channel"), join_token=token)
-    )
+    groups: Any = (Batch if name == "batch" else Pool).objects
+    group = get_object_or_404(groups.select_related("study__channel"), join_token=token)
+    return JoinLink(name, token, group.study, **{name: group})
 
 
 def leads_to(door: Door, study: Study) -> bool:
@@ -402,8 +398,7 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
     trial = Trial(link.study, content)
     if request.method == "POST":
         try:
-            form = {name: request.POST[name] for name in request.POST}
-            answer = answer_kind(content.kind).read(form, trial.example(), content)
+            answer = answer_kind(content.kind).read(request.POST.dict(), trial.example(), content)
         except BadInput as refusal:
             error = str(refusal)
     trial = Trial(link.study, content, answer)
