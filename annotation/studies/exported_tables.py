@@ -22,7 +22,7 @@ from annotation.studies.exported_judgements import (
     export_judgements,
 )
 from scoring.tables.documents import csv_line
-from scoring.tables.table import OPEN, Column, columns_in, values_of
+from scoring.tables.table import OPEN, Table, columns_in, table_in, values_of
 
 # So many rows are read from the database at once.
 PIECE = 500
@@ -33,11 +33,8 @@ class Export:
     """One table, and what reads the things of its lines. It takes the right, the permission, and
     where a column of it is not open, the right to see the gold."""
 
-    name: str
-    label: str
-    about: str
+    table: Table
     reads: Callable[[Study, Chosen], Iterable[Any]]
-    columns: tuple[Column, ...]
     right: Right = Right.PEOPLE
     permission: str = "annotation.view_assignment"
     # Written already as they are read.
@@ -45,19 +42,23 @@ class Export:
 
     @property
     def rights(self) -> tuple[Right, ...]:
-        is_open = all(one.without_gold == OPEN for one in self.columns)
+        is_open = all(one.without_gold == OPEN for one in self.table.columns)
         return (self.right,) if is_open else (self.right, Right.GOLD)
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
-        things = self.reads(study, chosen)
+        things, columns = self.reads(study, chosen), self.table.columns
         if self.reads_lines:
             return iter(things)
-        lines = csv_lines(self.columns, (values_of(self.columns, thing) for thing in things))
+        lines = csv_lines(columns, (values_of(columns, thing) for thing in things))
         canary = study.benchmark.canary if self.reads is _items else ""
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
     def dictionary(self) -> Iterator[str]:
-        return dictionary_lines(self.columns)
+        return dictionary_lines(self.table.columns)
+
+
+def _judgements(study: Study, chosen: Chosen) -> Iterator[str]:
+    return export_judgements(study, "csv", chosen)
 
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
@@ -101,6 +102,12 @@ def _problems(study: Study, chosen: Chosen) -> Iterator[Any]:
     return _pieces(comments.select_related(*related))
 
 
+def _ids(study: Study, chosen: Chosen) -> Iterator[Any]:
+    related = ("annotator__channel", "latest_submission")
+    rows = chosen.assignments(study).select_related(*related)
+    return _pieces(rows.prefetch_related("submissions"))
+
+
 def _pieces(rows: Any) -> Iterator[Any]:
     """By key, a piece at a time: no cursor stays open between them."""
     last, is_full = 0, True
@@ -114,66 +121,27 @@ def _pieces(rows: Any) -> Iterator[Any]:
 _OF_JUDGEMENTS = {one.key: one for one in COLUMNS}
 
 
-def _columns(table: str) -> tuple[Column, ...]:
-    """One without a meaning is described among the judgements, and read from another thing."""
-    return tuple(
+def _table(name: str) -> Table:
+    """A column without a meaning is described among the judgements, and read from another thing."""
+    columns = (
         one if one.meaning else replace(_OF_JUDGEMENTS[one.key], source=one.source)
-        for one in columns_in(__file__, table).values()
+        for one in columns_in(__file__, name).values()
     )
+    return table_in(__file__, name, columns)
 
 
+_LINES = table_in(__file__, "judgements", (replace(one, source="") for one in COLUMNS))
 EXPORTS = {
-    export.name: export
+    export.table.name: export
     for export in (
-        Export(
-            "judgements",
-            "Judgements",
-            "Every answer with its time and its score under both reference policies.",
-            lambda study, chosen: export_judgements(study, "csv", chosen),
-            tuple(replace(one, source="") for one in COLUMNS),
-            permission="annotation.view_judgement",
-            reads_lines=True,
-        ),
-        Export(
-            "assignments",
-            "Assignments",
-            "Who worked on what, how far, and how it ended.",
-            _assignments,
-            _columns("assignments"),
-        ),
-        Export("people", "People", "One row for each person.", _people, _columns("people")),
-        Export(
-            "items",
-            "Items",
-            "What was shown and asked, with its gold.",
-            _items,
-            _columns("items"),
-            Right.GOLD,
-            "annotation.view_example",
-        ),
-        Export(
-            "problems",
-            "Reported problems",
-            "What people wrote about items, in their own words.",
-            _problems,
-            _columns("problems"),
-            permission="annotation.view_comment",
-        ),
+        Export(_LINES, _judgements, permission="annotation.view_judgement", reads_lines=True),
+        Export(_table("assignments"), _assignments),
+        Export(_table("people"), _people),
+        Export(_table("items"), _items, Right.GOLD, "annotation.view_example"),
+        Export(_table("problems"), _problems, permission="annotation.view_comment"),
     )
 }
-IDS = Export(
-    "ids",
-    "External ids",
-    "Which person of the channel stands behind each pseudonym.",
-    lambda study, chosen: _pieces(
-        chosen.assignments(study)
-        .select_related("annotator__channel", "latest_submission")
-        .prefetch_related("submissions")
-    ),
-    _columns("ids"),
-    Right.IDS,
-    "annotation.view_annotator",
-)
+IDS = Export(_table("ids"), _ids, Right.IDS, "annotation.view_annotator")
 
 
 @transaction.atomic

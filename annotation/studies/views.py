@@ -133,13 +133,13 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
 
 @study_page(*READ, right=Right.PEOPLE, permission="annotation.view_assignment")
 def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
-    offered = [export for export in EXPORTS.values() if _may(request, study, export)]
+    offered = {name: one.table for name, one in EXPORTS.items() if _may(request, study, one)}
     context = {
         **study_frame(request.user, study, tab="data"),
         "chosen": chosen_in(request),
-        "exports": [export for export in offered if export.name != "judgements"],
-        "judgements": next((export for export in offered if export.name == "judgements"), None),
-        "ids": IDS if _may(request, study, IDS) else None,
+        "judgements": offered.pop("judgements", None),
+        "exports": offered.values(),
+        "ids": IDS.table if _may(request, study, IDS) else None,
     }
     return render(request, "annotation/studies/exports.html", context)
 
@@ -148,7 +148,7 @@ def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
 @require_safe
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
     table, study = _chosen_table(request, slug, name)
-    if table.name == "judgements":  # may be large: it has a page of its own
+    if name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
     if table is IDS:
         raise Http404
@@ -166,7 +166,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse
 @require_POST
 def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
     """By a form, since it leaves a line in the log."""
-    _table, study = _chosen_table(request, slug, IDS.name)
+    _table, study = _chosen_table(request, slug, "ids")
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")
 
@@ -201,7 +201,7 @@ def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
 
 def _chosen_table(request: ResearcherRequest, slug: str, name: str) -> tuple[Export, Study]:
     """The table, and the study for whoever has all the rights that the table takes."""
-    table = {**EXPORTS, IDS.name: IDS}.get(name)
+    table = {**EXPORTS, "ids": IDS}.get(name)
     if table is None:
         raise Http404
     study = study_for(request, slug, table.permission, right=table.rights[0])

@@ -57,6 +57,7 @@ def commands() -> str:
 
 def dictionary() -> str:
     with translation.override("en"):
+        exported = [export.table for export in EXPORTS.values()]
         tables = [
             *(row_table("comparison", []), finding_table([]), interval_table([], {})),
             *(*ALL, PROVENANCE),
@@ -64,7 +65,7 @@ def dictionary() -> str:
             *exported_tables(Board("", (), (), (), (), ())),
         ]
         sections = [
-            *(_columns(f"{k}.csv\n\n{v.about}", v.columns, "meaning") for k, v in EXPORTS.items()),
+            *(_columns(f"{t.name}.csv\n\n{t.note}", t.columns, "meaning") for t in exported),
             *(_columns(table.name, table.columns, "meaning", "unit") for table in tables),
         ]
     return "\n".join(sections)

@@ -63,7 +63,8 @@ def test_shows_a_table_to_those_who_may_see_all_of_its_columns() -> None:
         "ids": {Right.IDS},
     }
     table = EXPORTS["people"]
-    with_new = replace(table, columns=(*table.columns, Column("new", meaning="Not there yet.")))
+    columns = (*table.table.columns, Column("new", meaning="Not there yet."))
+    with_new = replace(table, table=replace(table.table, columns=columns))
     assert Right.GOLD in with_new.rights
 
 
