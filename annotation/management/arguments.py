@@ -1,7 +1,7 @@
 """What several commands ask for and say."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
@@ -43,6 +43,8 @@ def find_study(slug: str) -> Study:
 class StudyCommand(RefusingCommand):
     # Whether it is asked whose work besides that of the people that count.
     chooses = False
+    # What it is asked for, the usual one first.
+    formats: Sequence[str] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
@@ -50,6 +52,8 @@ class StudyCommand(RefusingCommand):
         if self.chooses:
             add("--simulated", action="store_true", help="with simulated annotators")
             add("--with-excluded", action="store_true", help="with excluded assignments")
+        if self.formats:
+            add("--format", choices=self.formats, default=self.formats[0])
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.act(find_study(options["study"]), options)

@@ -1,6 +1,5 @@
 """Write the judgements of a study to stdout."""
 
-from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,15 +10,12 @@ from annotation.studies.exported_judgements import FORMATS, export_judgements
 
 class Command(StudyCommand):
     chooses = True
+    formats = FORMATS
     help = (
         "Writes the judgements of a study to stdout, one row each, with S1 under both reference "
         "policies and a running checksum. People appear under pseudonyms. Only reads; changes no "
         "row."
     )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--format", choices=FORMATS, default="jsonl")
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         self.write(export_judgements(study, options["format"], chosen_in(options)))

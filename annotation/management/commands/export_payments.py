@@ -1,6 +1,5 @@
 """Write what the people of a study are due to stdout."""
 
-from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,16 +9,13 @@ from annotation.payments.ledger import FORMATS, NONE_OPEN, export_payments, open
 
 
 class Command(StudyCommand):
+    formats = FORMATS
     help = (
         "Writes to stdout what every person of a study is due, what the platform pays as base, "
         "what was sent and what is open (csv), or the approved and unsent bonuses alone "
         "(prolific: participant id, amount). Holds external ids. Adds a line to the study's log "
         "of changes; changes no other row."
     )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--format", choices=FORMATS, default="csv")
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         self.write(export_payments(study, options["format"]))
