@@ -55,6 +55,8 @@ class StudyRules:
 
 
 _RULES = tuple(field.name for field in fields(StudyRules))
+# Of a task.
+_AS_STORED = ("kind", "max_spans", "language", "direction", "reference_policy", "markup", "sample")
 
 
 @dataclass(frozen=True)
@@ -129,24 +131,23 @@ def batch_content(batch_id: int) -> BatchContent:
     ).get(pk=batch_id)
     if batch.gold_version is None:
         raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
-    own = _of_task(batch, batch.task, batch.description, batch.gold_version.number)
-    if batch.check_set is None or batch.check_gold_version is None:
-        return _content(batch, own)
-    version = batch.check_gold_version.number
-    checked = _of_task(batch, batch.check_set.task, batch.check_description, version)
-    return _content(batch, own, checked)
+    checks, version = batch.check_set, batch.check_gold_version
+    return _content(
+        batch,
+        _of_task(batch, batch.task, batch.description, batch.gold_version.number),
+        _of_task(batch, checks.task, batch.check_description, version.number)
+        if checks and version
+        else None,
+    )
 
 
 def draft_content(batch: Batch) -> BatchContent:
     """As it would be frozen if the study started now; it is never kept."""
-    checked = batch.check_set.task if batch.check_set else None
-    return _content(
-        batch, _as_it_is(batch, batch.task), _as_it_is(batch, checked) if checked else None
+    own, *checked = (
+        _of_task(batch, task, task.description, task.latest_gold_version().number)
+        for task in (batch.task, *([batch.check_set.task] if batch.check_set else []))
     )
-
-
-def _as_it_is(batch: Batch, task: Task) -> TaskContent:
-    return _of_task(batch, task, task.description, task.latest_gold_version().number)
+    return _content(batch, own, *checked)
 
 
 def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> TaskContent:
@@ -155,18 +156,12 @@ def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> T
         batch_id=batch.pk,
         rules=StudyRules(**{name: getattr(batch.study, name) for name in _RULES}),
         task_id=task.pk,
-        kind=task.kind,
-        max_spans=task.max_spans,
-        language=task.language,
-        direction=task.direction,
         title=task.heading,
         description=description,
         gold_version=gold_version,
-        reference_policy=task.reference_policy,
         # What people see, and who is let in by it, stays as the study began.
         normalisation=as_of(task.normalisation, scorer),
-        markup=task.markup,
-        sample=task.sample,
+        **{name: getattr(task, name) for name in _AS_STORED},
     )
 
 
