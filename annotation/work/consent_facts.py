@@ -26,9 +26,12 @@ from annotation.work.wording import (
 
 # By their headings what is to be known of them.
 Facts = dict[str, Sequence[str]]
+Contents = Sequence[BatchContent]
+# By their outcomes.
+Rules = dict[str, OutcomeRule]
 
 
-def in_short(study: Study, contents: Sequence[BatchContent]) -> list[str]:
+def in_short(study: Study, contents: Contents) -> list[str]:
     """What everybody should have read before the consent, after what they are asked to do."""
     rules, time = _rules(study), working_time(study, contents)
     stop = _("You can pause or stop at any time.")
@@ -41,7 +44,7 @@ def in_short(study: Study, contents: Sequence[BatchContent]) -> list[str]:
     ]
 
 
-def in_detail(study: Study, contents: Sequence[BatchContent]) -> Facts:
+def in_detail(study: Study, contents: Contents) -> Facts:
     rules = _rules(study)
     return {
         _("What you do"): _what_you_do(contents),
@@ -53,18 +56,16 @@ def in_detail(study: Study, contents: Sequence[BatchContent]) -> Facts:
     }
 
 
-def asked_of(contents: Sequence[BatchContent]) -> list[str]:
+def asked_of(contents: Contents) -> list[str]:
     """A sentence for each thing that one of the batches asks, and the language of the texts where
     it is not that of the page."""
     sentences = list(dict.fromkeys(map(_asked, contents)))
-    languages = {content.language for content in contents} - {get_language()}
+    codes = {content.language for content in contents} - {get_language()}
+    names = sorted(_(LANG_INFO[code]["name"]) for code in codes if code in LANG_INFO)
     return [
         *([_("Your work is one of these:")] if len(sentences) > 1 else []),
         *sentences,
-        *(
-            _("The texts are in %(language)s.") % {"language": name}
-            for name in sorted(filter(None, map(_language_name, languages)))
-        ),
+        *(_("The texts are in %(language)s.") % {"language": name} for name in names),
     ]
 
 
@@ -77,11 +78,7 @@ def _asked(content: BatchContent) -> str:
     return " ".join([asks, *([_("You need to see images for it.")] if shows_images else [])])
 
 
-def _language_name(code: str) -> str:
-    return _(LANG_INFO[code]["name"]) if code in LANG_INFO else ""
-
-
-def _rules(study: Study) -> dict[str, OutcomeRule]:
+def _rules(study: Study) -> Rules:
     return {rule.outcome: rule for rule in study.outcome_rules.all()}
 
 
@@ -105,7 +102,7 @@ def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
     return _("Nothing is paid then.")
 
 
-def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
+def _what_you_do(contents: Contents) -> list[str]:
     training = [len(content.training) for content in contents]
     tests = [len(content.test) for content in contents]
     sentence = ngettext(
@@ -180,9 +177,7 @@ def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[
     )
 
 
-def _exactly(
-    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
-) -> list[str]:
+def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
     rule, time = rules.get(Outcome.COMPLETED), working_time(study, contents)
     amounts = (amount_text(total, study.currency) for total in _totals(study, time, rule))
     times = (minutes_text(whole_minutes(s)) for s in (time.least, time.most))
@@ -196,9 +191,7 @@ def _exactly(
     return sentences
 
 
-def _caps(
-    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
-) -> list[str]:
+def _caps(study: Study, contents: Contents, rules: Rules) -> list[str]:
     caps = {
         "item": time_text(study.item_cap_s),
         "reading": time_text(study.reading_cap_s),
@@ -225,9 +218,7 @@ def _caps(
     ]
 
 
-def _early_end(
-    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
-) -> str:
+def _early_end(study: Study, contents: Contents, rules: Rules) -> str:
     decides = study.min_training_score is not None or study.max_drop is not None
     has_rule = decides and any(content.training for content in contents)
     has_checks = any(content.checks for content in contents)
@@ -244,7 +235,7 @@ def _early_end(
     return f"{sentence} {_paid_then(study, rules.get(Outcome.SCREENED_OUT))}"
 
 
-def _marks(contents: Sequence[BatchContent]) -> Facts:
+def _marks(contents: Contents) -> Facts:
     shares = [content.least_check_score or 0 for content in contents if content.checks]
     if not shares:
         return {}
@@ -253,19 +244,15 @@ def _marks(contents: Sequence[BatchContent]) -> Facts:
     return {_("Can it end early?"): [sentence % {"share": share}]}
 
 
-def _pausing(study: Study, rules: dict[str, OutcomeRule]) -> list[str]:
-    place = {
-        "minutes": minutes_text(study.lease_minutes),
-        "hours": ngettext("%(n)d hour", "%(n)d hours", study.expire_hours)
-        % {"n": study.expire_hours},
-    }
+def _pausing(study: Study, rules: Rules) -> list[str]:
+    minutes, hours = minutes_text(study.lease_minutes), minutes_text(60 * study.expire_hours)
     return [
         _("To pause, close the page; to go on, open your personal link, which is on every page."),
-        *_lost_places(study, rules, place),
+        *_lost_places(study, rules, {"minutes": minutes, "hours": hours}),
     ]
 
 
-def _lost_places(study: Study, rules: dict[str, OutcomeRule], place: dict[str, str]) -> list[str]:
+def _lost_places(study: Study, rules: Rules, place: dict[str, str]) -> list[str]:
     """Both ways to lose a place by a long pause, and what is paid after each."""
     taken = _("Your place is kept for %(minutes)s; after that somebody else may take it.") % place
     silent = _("After %(hours)s without activity the work ends.") % place

@@ -20,18 +20,15 @@ ENDS_OF_SENTENCES = tuple(".!?…。！？؟۔।")
 
 
 @register.filter("money")
-def amount_text(amount: Decimal | int, currency: str) -> str:
+def amount_text(amount: Decimal | int, currency: str, places: int = 2) -> str:
     """In the way of the reader's language, with the currency's code: 1,234.50 USD."""
-    number = number_format(amount, decimal_pos=2, use_l10n=True, force_grouping=True)
+    number = number_format(amount, decimal_pos=places, use_l10n=True, force_grouping=True)
     return f"{number}{NO_BREAK_SPACE}{currency}"
 
 
 def short_amount(amount: Decimal, currency: str) -> str:
     """Without cents where there are none: 12 USD."""
-    if amount != int(amount):
-        return amount_text(amount, currency)
-    number = number_format(int(amount), use_l10n=True, force_grouping=True)
-    return f"{number}{NO_BREAK_SPACE}{currency}"
+    return amount_text(amount, currency, places=0 if amount == int(amount) else 2)
 
 
 def about_amount(amount: Decimal, currency: str) -> str:
