@@ -40,7 +40,7 @@ from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import Person, people_of
 from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
 from annotation.work.wording import amount_text
-from scoring.tables.table import columns_in, values_of
+from scoring.tables.table import columns_in
 
 # Nothing was paid by the platform, whatever code was handed in.
 _UNPAID = (*LOST, SubmissionStatus.REJECTED)
@@ -361,8 +361,7 @@ def export_payments(study: Study, file_format: str, *, by: User | None = None) -
     record(by, study, ChangeAction.PAY_EXPORTED, {}, {"format": file_format})
     if file_format == "prolific":
         return prolific_lines(open_bonuses(study).dues)
-    rows = (values_of(COLUMNS, {"study": study, "due": due}) for due in dues(study))
-    return csv_lines(COLUMNS, rows)
+    return csv_lines(COLUMNS, ({"study": study, "due": due} for due in dues(study)))
 
 
 def prolific_lines(bonuses: Iterable[Due]) -> Iterator[str]:

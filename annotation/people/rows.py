@@ -20,7 +20,7 @@ from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
-from scoring.tables.table import columns_in, values_of
+from scoring.tables.table import columns_in
 
 
 class Row:
@@ -190,5 +190,4 @@ COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
 def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
-    columns = [one for one in COLUMNS if with_pay or one.key != "pay"]
-    return csv_lines(columns, (values_of(columns, row) for row in people))
+    return csv_lines([one for one in COLUMNS if with_pay or one.key != "pay"], people)

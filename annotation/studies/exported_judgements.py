@@ -210,11 +210,11 @@ def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
     return version, {gold.example_id: gold.alternative_texts() for gold in rows.iterator()}
 
 
-def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
-    """Of rows by the columns' keys. Lists are JSON, so that no answer can pass for a formula."""
+def csv_lines(columns: Sequence[Column], things: Iterable[object]) -> Iterator[str]:
+    """What the columns show of each. Lists are JSON, so that no answer can pass for a formula."""
     yield csv_line(one.key for one in columns)
-    for row in rows:
-        yield csv_line([_cell(row[one.key], one.digits) for one in columns])
+    for thing in things:
+        yield csv_line([_cell(one.value_of(thing), one.digits) for one in columns])
 
 
 def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from annotation.studies.exported_judgements import (
     export_judgements,
 )
 from scoring.tables.documents import csv_line
-from scoring.tables.table import OPEN, Table, columns_in, table_in, values_of
+from scoring.tables.table import OPEN, Table, columns_in, table_in
 
 # So many rows are read from the database at once.
 PIECE = 500
@@ -49,7 +49,7 @@ class Export:
         things, columns = self.reads(study, chosen), self.table.columns
         if self.reads_lines:
             return iter(things)
-        lines = csv_lines(columns, (values_of(columns, thing) for thing in things))
+        lines = csv_lines(columns, things)
         canary = study.benchmark.canary if self.reads is _items else ""
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
