@@ -23,6 +23,7 @@ from scoring.core.screening import (
     ScreeningRule,
     simulate_screening,
 )
+from scoring.tables.table import span
 
 # Of 100 who guess: a rule that lets in more takes the owner's word.
 MOST_LET_IN = 50
@@ -79,18 +80,12 @@ class Screening:
 
 def let_in(screenings: Sequence[Screening]) -> str:
     """A sentence, from the strictest rule to the laxest."""
-    guessers = _span(one.figures.guessers_in for one in screenings)
-    careful = _span(one.figures.careful_out for one in screenings)
+    guessers = span([round(100 * one.figures.guessers_in) for one in screenings])
+    careful = span([round(100 * one.figures.careful_out) for one in screenings])
     return (
         f"Of 100 people who only guess, about {guessers} get in; of 100 careful ones, about "
         f"{careful} are turned away."
     )
-
-
-def _span(shares: Iterable[float]) -> str:
-    percents = sorted(100 * share for share in shares)
-    ends = (f"{percents[0]:.0f}", f"{percents[-1]:.0f}")
-    return " to ".join(dict.fromkeys(ends))
 
 
 def why_no_floor(batch: Batch) -> str:
