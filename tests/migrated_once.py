@@ -15,7 +15,8 @@ from django.apps import apps
 from django.conf import settings
 from django.db.backends.base.creation import BaseDatabaseCreation
 
-from annotation.access.identity import forget_key, remember_key
+from annotation.access.identity import remember_key
+from annotation.models import IdentityKey
 
 FOLDER = Path("var").absolute()
 NAME = "migrated-{}.sqlite3"
@@ -39,7 +40,7 @@ def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     # The copy has that of the process that migrated it.
-    forget_key()
+    IdentityKey.objects.all().delete()
     remember_key()
     return name
 

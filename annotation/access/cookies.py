@@ -94,10 +94,6 @@ def set_door(response: HttpResponseBase, door: Door) -> None:
     _set(response, DOOR_COOKIE, value, _DOOR_MAX_AGE_S)
 
 
-def new_browser() -> str:
-    return token_hex(16)
-
-
 class OtherWork(Exception):
     """A page's work is none of the browser's, or it has several and the form names none."""
 

@@ -40,11 +40,6 @@ def hash_with_this_key(channel: Channel, external_id: str) -> str:
     return salted_hmac("annotation.identity", text, secret=_key()).hexdigest()
 
 
-def forget_key() -> None:
-    """The next one that fits is kept."""
-    IdentityKey.objects.all().delete()
-
-
 def remember_key() -> bool:
     """Whether the key is this database's; the first key is kept as such."""
     kept = IdentityKey.objects.first()
@@ -102,7 +97,7 @@ def replace_key(*, with_erased: bool = False) -> tuple[int, int]:
     for annotator in list(known.select_related("channel")):
         new = hash_with_this_key(annotator.channel, annotator.external_id)
         hashed += Annotator.objects.filter(pk=annotator.pk).update(identity_hash=new)
-    forget_key()
+    IdentityKey.objects.all().delete()
     if not remember_key():
         raise AssertionError("The key that the hashes were just made with is the database's.")
     return hashed, lost

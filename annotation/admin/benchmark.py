@@ -133,7 +133,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         form = ColumnsForm(request.POST or None, found=found, cells=table.cells)
         if request.method == "POST" and form.is_valid():
             arguments["said"] = also_said(said, form.said)
-            arguments["lax"] = form.leaves_out_others
+            arguments["lax"] = form.cleaned_data["leaves_out"]
             return to_row(enqueue(LOOK, arguments, upload=job.upload, author=request.user))
         title = f"Columns of {table.file}"
         return self.show_page(request, "admin/annotation/columns.html", title=title, form=form)

@@ -363,10 +363,6 @@ class ColumnsForm(forms.Form):
             for field in USUAL
         }
 
-    @property
-    def leaves_out_others(self) -> bool:
-        return bool(self.cleaned_data["leaves_out"])
-
 
 # A column may be an option and the right one, too.
 RIGHT_OPTION = "right option"

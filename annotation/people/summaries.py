@@ -22,10 +22,8 @@ ASSIGNMENTS_AT_ONCE = 20
 # A page waits for no more than this, a tenth of a second where each has answered two hundred items;
 # the rest is left to the worker, or to the next look.
 MOST_FOR_A_PAGE = ASSIGNMENTS_AT_ONCE
-_FIELDS = (
-    *("state", "step", "median_ms", "tested", "commonest_share"),
-    *("distinct", "answers_hash", "longest_ms", "signs", "signs_state"),
-)
+# All that is made again; whether somebody deserves a look follows from the others' too.
+_FIELDS = {field.name for field in WorkSummary._meta.concrete_fields} - {"assignment", "is_flagged"}
 _COLUMNS = (
     *("assignment_id", "role", "example_id", "answer", "shown_at", "submitted_at"),
     *("browser_ms", "pastes", "typed", "decoy", "translated"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
+from secrets import token_hex
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -155,7 +156,7 @@ def leads_to(door: Door, study: Study) -> bool:
 
 def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     last = cookies.door_of(request)
-    browser = last.browser if last else cookies.new_browser()
+    browser = last.browser if last else token_hex(16)
     channel = link.study.channel
     if link.invited:
         return Door(link.name, link.token, link.invited, "", True, browser)
