@@ -1,7 +1,11 @@
-"""Which texts can be stored at all, what is said after a number, and checksums of values."""
+"""Which texts can be stored at all, what is said after a number, texts that are data, and checksums
+of values."""
 
 import json
+import tomllib
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 # Stands for a character that no database can hold.
 NO_TEXT = "\ufffd"
@@ -26,6 +30,11 @@ def storable(text: str) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """For pages of researchers, which are in English alone."""
     return f"{count} {one if count == 1 else many}"
+
+
+def described_beside(module: str) -> dict[str, dict[str, Any]]:
+    """What the file beside a module describes: that of `codes.py` in `codes.toml`."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def checksum(value: object) -> str:

@@ -20,7 +20,6 @@ from django.db.models import Q
 from annotation.models import (
     Annotator,
     ChangeAction,
-    JoinAnswer,
     Outcome,
     OutcomeRule,
     ProlificStudy,
@@ -28,7 +27,7 @@ from annotation.models import (
 )
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
-from annotation.studies.codes import has_fixed_payment
+from annotation.studies.codes import TOLD, has_fixed_payment
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.wording import in_language
 
@@ -146,11 +145,6 @@ def _why(answer: requests.Response) -> str:
 
 SETTINGS = ("token", "webhook_secret", "workspace_id", "project_id", "remote_id")
 SECRETS = ("token", "webhook_secret")
-CODE_TYPES: dict[str, str] = {
-    Outcome.COMPLETED: "COMPLETED",
-    Outcome.SCREENED_OUT: "FIXED_SCREENOUT",
-    JoinAnswer.DECLINED: "NO_CONSENT",
-}
 # They have seen the task.
 WORKED = frozenset(Outcome.values)
 
@@ -263,7 +257,7 @@ def _code(rule: OutcomeRule, places: int, group_id: str) -> dict[str, Any]:
         actions.append({"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": group_id})
     return {
         "code": rule.code,
-        "code_type": CODE_TYPES.get(rule.outcome, "OTHER"),
+        "code_type": TOLD[rule.outcome].get("code_type", "OTHER"),
         "actor": "participant",
         "actions": actions,
     }
@@ -279,17 +273,7 @@ def _action(rule: OutcomeRule, places: int) -> dict[str, Any]:
         }
     if rule.outcome in (Outcome.COMPLETED, Outcome.SCREENED_OUT):
         return {"action": "MANUALLY_REVIEW"}
-    return {"action": "REQUEST_RETURN", "return_reason": _RETURN_REASONS[rule.outcome]}
-
-
-# Read by the participant, in Prolific's language.
-_RETURN_REASONS: dict[str, str] = {
-    Outcome.WITHDRAWN: "You stopped before the end. Time that you worked is paid as a bonus.",
-    Outcome.EXPIRED: "The work ended before it was complete. Time worked is paid as a bonus.",
-    Outcome.DISPLACED: "Your place went to somebody else. Time worked is paid as a bonus.",
-    JoinAnswer.DECLINED: "You chose not to take part.",
-    JoinAnswer.FULL: "All places were taken before you began.",
-}
+    return {"action": "REQUEST_RETURN", "return_reason": TOLD[rule.outcome]["return_reason"]}
 
 
 def _cents(amount: Decimal) -> int:

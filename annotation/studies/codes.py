@@ -13,13 +13,15 @@ from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.errors import Refusal
 from annotation.models.frozen import draft_content
-from annotation.models.texts import counted
+from annotation.models.texts import counted, described_beside
 from annotation.work.consent_facts import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
 _RULE = ("pays_time", "minimum", "platform_pays")
+# What is said of each outcome.
+TOLD: dict[str, dict[str, str]] = described_beside(__file__)
 
 # By outcome and field.
 Rules = Mapping[str, str]
@@ -139,7 +141,7 @@ def codes_to_set_up(study: Study) -> list[dict[str, Any]]:
     return [
         {
             "outcome": str(rule.get_outcome_display()),
-            "meaning": _MEANINGS[outcome],
+            "meaning": TOLD[outcome]["meaning"],
             "code": rule.code,
             "link": study.channel.completion_link(rule.code),
             "action": _action(study, rule),
@@ -166,11 +168,11 @@ def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _action(study: Study, rule: OutcomeRule) -> str:
+    told = TOLD[rule.outcome]
     if study.channel.slug != "prolific":
-        return _ELSEWHERE[rule.outcome]
-    if rule.outcome == Outcome.SCREENED_OUT and not has_fixed_payment(rule):
-        return _BY_HAND
-    return _ON_PROLIFIC[rule.outcome]
+        return told["elsewhere"]
+    is_by_hand = rule.outcome == Outcome.SCREENED_OUT and not has_fixed_payment(rule)
+    return told["by_hand" if is_by_hand else "on_prolific"]
 
 
 def _pays(study: Study, rule: OutcomeRule) -> str:
@@ -180,36 +182,3 @@ def _pays(study: Study, rule: OutcomeRule) -> str:
     if rule.pays_time:
         return "the time"
     return least if rule.minimum else "nothing"
-
-
-_MEANINGS: dict[str, str] = {
-    Outcome.COMPLETED: "went to the end",
-    Outcome.SCREENED_OUT: "sent away after the checks or the practice, by the rule",
-    Outcome.WITHDRAWN: "chose to stop",
-    Outcome.EXPIRED: "gave no sign of life, or was cut short by the closing",
-    Outcome.DISPLACED: "came back after the place had been given away",
-    JoinAnswer.DECLINED: "did not consent",
-    JoinAnswer.FULL: "came when all places were taken",
-}
-_NEVER = "Never reject: failing the practice is no ground for it."
-# Where the page Payments says that the platform pays nothing for it.
-_BY_HAND = f"Review by hand, and pay what is due as a bonus. {_NEVER}"
-_RETURN = "Request a return; pay what is due as a bonus."
-# What the draft on Prolific gets too: prolific/connecting.py.
-_ON_PROLIFIC: dict[str, str] = {
-    Outcome.COMPLETED: "Review by hand, or approve automatically: whoever went to the end is paid.",
-    Outcome.SCREENED_OUT: "Screen out, with a fixed payment; pay what is due beyond it as a bonus. "
-    f"{_NEVER}",
-    Outcome.WITHDRAWN: f"{_RETURN} The place then opens again there too.",
-    Outcome.EXPIRED: f"{_RETURN} The place then opens again there too.",
-    Outcome.DISPLACED: _RETURN,
-    JoinAnswer.DECLINED: "Request a return: nobody has worked.",
-    JoinAnswer.FULL: "Request a return: nobody has worked.",
-}
-_ELSEWHERE: dict[str, str] = {
-    Outcome.COMPLETED: "Approve, and pay what is due.",
-    Outcome.SCREENED_OUT: "Pay what is due, as a partial completion if there is one.",
-    **dict.fromkeys((Outcome.WITHDRAWN, Outcome.EXPIRED, Outcome.DISPLACED), "Pay what is due."),
-    JoinAnswer.DECLINED: "Nothing to do.",
-    JoinAnswer.FULL: "Nothing to do, unless the rule pays for having come.",
-}
