@@ -40,41 +40,13 @@ from annotation.studies.people import invite, read_people
 from annotation.studies.screening import screening_facts
 from annotation.studies.tabs import CHANGE, study_frame
 
-# By the page's address: the act, its button, what it means, and what is said when it is done.
-CHANGES: dict[str, tuple[Callable[[Study, User], None], str, str, str]] = {
-    "pause": (
-        lambda study, by: lifecycle.pause_study(study, by=by),
-        "Pause",
-        "Nobody new can join while the study is paused. Those already at work can finish.",
-        "The study is paused: nobody new can join.",
-    ),
-    "resume": (
-        lambda study, by: lifecycle.resume_study(study, by=by),
-        "Resume",
-        "People can join again, with the same links.",
-        "The study is open again.",
-    ),
-    "close": (
-        lambda study, by: lifecycle.close_study(study, at=timezone.now(), by=by),
-        "Close",
-        "Nobody can join. Those at work may send the page before them for as long as one "
-        "example is paid; then their work ends as expired, and what was done is paid. A "
-        "closed study cannot be reopened.",
-        "The study is closed.",
-    ),
-    "archive": (
-        lambda study, by: lifecycle.archive_study(study, at=timezone.now(), by=by),
-        "Archive",
-        "The study goes from the list of studies to the archive. Its pages, figures and data "
-        "stay as they are, and it can be taken out again.",
-        "The study is in the archive.",
-    ),
-    "take-out": (
-        lambda study, by: lifecycle.take_out(study, by=by),
-        "Take out of the archive",
-        "The study stands among the others again.",
-        "The study is out of the archive.",
-    ),
+# By the page's address; lifecycle.toml says what each means.
+ACTS: dict[str, Callable[[Study, User], None]] = {
+    "pause": lambda study, by: lifecycle.pause_study(study, by=by),
+    "resume": lambda study, by: lifecycle.resume_study(study, by=by),
+    "close": lambda study, by: lifecycle.close_study(study, at=timezone.now(), by=by),
+    "archive": lambda study, by: lifecycle.archive_study(study, at=timezone.now(), by=by),
+    "take-out": lambda study, by: lifecycle.take_out(study, by=by),
 }
 
 
@@ -117,7 +89,7 @@ class PoolInline(admin.TabularInline[Pool, Study]):
 @admin.register(Study)
 class StudyAdmin(MembersAdmin[Study]):
     pages = {
-        **dict.fromkeys(CHANGES, (CHANGE, Right.SET_UP)),
+        **dict.fromkeys(ACTS, (CHANGE, Right.SET_UP)),
         "copy": ("annotation.add_study", Right.SET_UP),
         "invitations": ("annotation.add_invitation", Right.IDS),
         "members": (CHANGE, Right.MEMBERS),
@@ -303,7 +275,7 @@ class StudyAdmin(MembersAdmin[Study]):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
-        act, button, question, done = CHANGES[name]
+        told, act = lifecycle.CHANGES[name], ACTS[name]
         count = study.assignments.open().of_people().count()
         # Not “at work”: some may have lost their place, and can still finish.
         begun = f"{counted(count, 'person has', 'people have')} begun and not finished."
@@ -311,10 +283,10 @@ class StudyAdmin(MembersAdmin[Study]):
             request,
             study,
             lambda: act(study, request.user),
-            title=f"{button}: {study}",
-            sentences=[question, begun if count else "Nobody has unfinished work."],
-            button=button,
-            done=done,
+            title=f"{told['button']}: {study}",
+            sentences=[told["question"], begun if count else "Nobody has unfinished work."],
+            button=told["button"],
+            done=told["done"],
             to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )
 

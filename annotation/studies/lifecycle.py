@@ -15,7 +15,7 @@ from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, S
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
-from annotation.models.texts import counted
+from annotation.models.texts import counted, described_beside
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.codes import other_reward, rewards
 from annotation.studies.screening import screening_records, weak_rules
@@ -24,6 +24,8 @@ from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
 
+# What changes the state of a study that has started.
+CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
 NO_REASON = "The margin has no reason: write one in a sentence."

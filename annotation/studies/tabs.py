@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right, rights_in
 from annotation.models import Study, StudyState
+from annotation.studies.lifecycle import CHANGES
 
 DRAFTS = (StudyState.DRAFT,)
 STARTED = (StudyState.OPEN, StudyState.PAUSED, StudyState.CLOSED)
@@ -126,14 +127,9 @@ def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
     """How whoever may can change the state of one that has started: what it is called, its page."""
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
         return []
-    labels = {
-        StudyState.OPEN: {"pause": "Pause…", "close": "Close…"},
-        StudyState.PAUSED: {"resume": "Resume…", "close": "Close…"},
-        StudyState.CLOSED: {"archive": "Archive…"},
-    }.get(StudyState(study.state), {})
-    if study.archived_at:
-        labels = {"take-out": "Take out of the archive…"}
+    state = "archived" if study.archived_at else study.state
     return [
-        (label, reverse(f"admin:annotation_study_{name}", args=[study.pk]))
-        for name, label in labels.items()
+        (f"{told['button']}…", reverse(f"admin:annotation_study_{name}", args=[study.pk]))
+        for name, told in CHANGES.items()
+        if state in told["offered"]
     ]

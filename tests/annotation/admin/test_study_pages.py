@@ -8,9 +8,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.admin.study import CHANGES
 from annotation.models import Study, Task
-from annotation.studies.lifecycle import pause_study
+from annotation.studies.lifecycle import CHANGES, pause_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
