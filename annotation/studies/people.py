@@ -177,42 +177,36 @@ PERSONAL_TABLES = tuple(
 )
 
 
+# By kind, the rows from before a limit; sign-ins are names, addresses and browsers of those who
+# tried.
+OLDER: dict[str, Callable[[datetime], list[QuerySet[Any]]]] = {
+    "ids": lambda limit: [people_before(limit)],
+    "comments": lambda limit: [models.Comment.objects.filter(written_at__lt=limit)],
+    "changes": lambda limit: [models.Change.objects.filter(at__lt=limit)],
+    "sign_ins": lambda limit: [
+        model.objects.filter(attempt_time__lt=limit)
+        for model in (AccessAttempt, AccessLog, AccessFailureLog)
+    ],
+}
 # By kind: what is older than this goes.
 Limits = Mapping[str, datetime]
 
 
 def count_old(limits: Limits) -> dict[str, int]:
-    return {
-        kind: sum(rows.count() for rows in older(kind, limit)) for kind, limit in limits.items()
-    }
+    return {kind: sum(rows.count() for rows in OLDER[kind](at)) for kind, at in limits.items()}
 
 
 def erase_old(limits: Limits, *, at: datetime) -> dict[str, int]:
     """What was erased. Interrupted, it leaves nobody half erased, and goes on when run again."""
     erased = count_old(limits)
     for kind, limit in limits.items():
-        for rows in older(kind, limit):
+        for rows in OLDER[kind](limit):
             if kind == "ids":
                 for annotator in rows:
                     erase_annotator(annotator, at=at)
             else:
                 rows.delete()
     return erased
-
-
-def older(kind: str, limit: datetime) -> list[QuerySet[Any]]:
-    """The rows of a kind (ids, comments, changes or sign_ins) from before the limit; sign-ins are
-    names, addresses and browsers of those who tried."""
-    if kind == "ids":
-        return [people_before(limit)]
-    if kind == "comments":
-        return [models.Comment.objects.filter(written_at__lt=limit)]
-    if kind == "changes":
-        return [models.Change.objects.filter(at__lt=limit)]
-    return [
-        model.objects.filter(attempt_time__lt=limit)
-        for model in (AccessAttempt, AccessLog, AccessFailureLog)
-    ]
 
 
 def people_before(limit: datetime) -> QuerySet[models.Annotator]:

@@ -8,9 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.studies.people import clear_files, count_old, erase_old
-
-KINDS = ("ids", "comments", "changes", "sign_ins")
+from annotation.studies.people import OLDER, clear_files, count_old, erase_old
 
 
 def days(text: str) -> int:
@@ -27,13 +25,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        for kind in KINDS:
+        for kind in OLDER:
             parser.add_argument(f"--{kind.replace('_', '-')}", type=days, metavar="DAYS")
         parser.add_argument("--dry-run", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        given = {kind: options[kind] for kind in KINDS if options[kind] is not None}
+        given = {kind: options[kind] for kind in OLDER if options[kind] is not None}
         if not given:
             raise CommandError("Say what, and after how many days: as in `--ids 365`.")
         limits = {kind: now - timedelta(days=age) for kind, age in given.items()}
