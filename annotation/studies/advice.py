@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from math import sqrt
 
 from annotation.models import Batch, DropUnit, Outcome, Study, Task
+from annotation.models.texts import described_beside
 from annotation.studies.codes import rewards
 from scoring.core.intervals import FEWEST_SPLITS
 
@@ -18,16 +19,7 @@ LEAST_PAY = {"prolific": {"GBP": 6, "USD": 8}}
 # For a fixed payment of those screened out, likewise.
 LEAST_FIXED = {"prolific": {"GBP": Decimal("0.10"), "USD": Decimal("0.14")}}
 TAKE_A_FEE = ("prolific", "connect")
-_ISO_4217 = """
-AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN
-BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS
-GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW
-KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD
-NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD
-SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES
-VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL
-"""
-CURRENCIES = frozenset(_ISO_4217.split())
+CURRENCIES = frozenset(described_beside(__file__)["currencies"]["iso_4217"].split())
 
 
 def farthest_below(people: int) -> float:
