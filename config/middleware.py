@@ -188,8 +188,7 @@ def _wait(request: HttpRequest, seconds: int, *, looked_at: bool) -> HttpRespons
         response: HttpResponse = JsonResponse({"detail": sentence}, status=429)
     else:
         response = render(request, "429.html", {"sentence": sentence}, status=429)
-    response["Retry-After"] = str(seconds)
-    return response
+    return throttles.later(response, seconds)
 
 
 @middleware

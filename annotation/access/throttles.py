@@ -13,7 +13,7 @@ from time import time
 
 from django.conf import settings
 from django.core.cache import cache
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
 from redis.exceptions import RedisError
 
@@ -38,6 +38,12 @@ def seconds_to_wait(limit: str, who: str) -> int:
     if not most or counted(limit, who) < most:
         return 0
     return _window_s(limit) - int(time()) % _window_s(limit)
+
+
+def later(response: HttpResponse, seconds: int) -> HttpResponse:
+    """An answer that says when to come again."""
+    response["Retry-After"] = str(seconds)
+    return response
 
 
 def count(limit: str, who: str, by: int = 1) -> int:

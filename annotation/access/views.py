@@ -31,8 +31,7 @@ def colleague(request: ResearcherRequest, token: str) -> HttpResponse:
     if seconds := throttles.seconds_to_wait(LIMIT, address):
         sentence = f"Many links that lead nowhere were opened from this address: wait {seconds} s."
         response = render(request, "429.html", {"sentence": sentence}, status=429)
-        response["Retry-After"] = str(seconds)
-        return response
+        return throttles.later(response, seconds)
     form = UserCreationForm[User](request.POST if "username" in request.POST else None)
     refusal = ""
     try:

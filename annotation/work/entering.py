@@ -376,9 +376,7 @@ def _asked_for_code(request: HttpRequest, door: Door, link: JoinLink, crowd: Cro
         status, error = 422, _("This is not the code of this hour: ask for it again.")
     more = {"asks_code": True, "typed": typed, "error": error}
     response = _consent_page(request, door, link, status=status, **more)
-    if seconds:
-        response["Retry-After"] = str(seconds)
-    return response
+    return throttles.later(response, seconds) if seconds else response
 
 
 @annotators_page
@@ -487,9 +485,7 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
         "Very many people come from your network, or by this link, at the moment. Wait "
         "%(minutes)d minutes and load this page again: nothing is lost."
     ) % {"minutes": -(-seconds // 60)}
-    response = _refused(request, link.study, sentence, status=429)
-    response["Retry-After"] = str(seconds)
-    return response
+    return throttles.later(_refused(request, link.study, sentence, status=429), seconds)
 
 
 def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:

@@ -317,9 +317,7 @@ def enter_code(request: HttpRequest) -> HttpResponse:
             "Very many wrong codes have come from your network. Wait %(minutes)d minutes and type "
             "a new code, or open your personal link: nothing is lost."
         ) % {"minutes": -(-seconds // 60)}
-        response = render(request, TYPED, {"error": sentence}, status=429)
-        response["Retry-After"] = str(seconds)
-        return response
+        return throttles.later(render(request, TYPED, {"error": sentence}, status=429), seconds)
     try:
         assignment = use_code(request.POST.get("code", ""), at=timezone.now())
     except BadInput as refusal:
