@@ -51,11 +51,7 @@ urlpatterns = [
     path(f"{STUDY}/data/", studies.exports, name="exports"),
     path(f"{STUDY}/data/ids/", studies.ids, name="export_ids"),
     path(f"{STUDY}/data/<slug:name>.csv", studies.export, name="export"),
-    path(
-        f"{STUDY}/data/<slug:name>/dictionary.csv",
-        studies.dictionary,
-        name="export_dictionary",
-    ),
+    path(f"{STUDY}/data/<slug:name>/dictionary.csv", studies.dictionary, name="export_dictionary"),
     # People
     path(f"{STUDY}/watch/", people.watch, name="watch"),
     path(f"{STUDY}/people/", people.people, name="people"),

@@ -18,9 +18,7 @@ def _floor(
         rule,
         in_words,
         lambda asked, golds, policy: score(
-            golds,
-            [[*map(in_one_form, kinds.mentions(one))] for one in asked],
-            references=policy,
+            golds, [[*map(in_one_form, kinds.mentions(one))] for one in asked], references=policy
         ),
         is_allowed,
     )

@@ -70,10 +70,6 @@ def _lease(assignment: Assignment) -> timedelta:
 _MOMENT = timedelta(microseconds=1)
 
 
-class NoPlace(Refusal):
-    """Nothing to release."""
-
-
 # Who sent something so lately is at work, whatever the platform's clock says.
 AT_WORK = timedelta(minutes=5)
 
@@ -97,8 +93,8 @@ def _let_lapse(assignment: Assignment, at: datetime) -> bool:
 
 @transaction.atomic
 def release_place(assignment: Assignment, *, at: datetime, by: User | None = None) -> None:
-    """The same as a researcher's act, which is logged. Raises NoPlace."""
+    """The same as a researcher's act, which is logged. Raises Refusal without such a place."""
     if not _let_lapse(assignment, at):
-        raise NoPlace("This person holds no place of unfinished work: it is open already.")
+        raise Refusal("This person holds no place of unfinished work: it is open already.")
     who = {assignment.annotator.pseudonym: "released"}
     record(by, assignment.study, ChangeAction.PLACE_RELEASED, {}, who)
