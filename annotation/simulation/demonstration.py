@@ -3,6 +3,7 @@ simulated annotators who have filled its table. Its places are open for people."
 
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 
@@ -10,6 +11,7 @@ from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import ALONE
 from annotation.models import Benchmark, Channel, Study
+from annotation.models.texts import described_beside
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.codes import add_missing_codes
@@ -17,23 +19,16 @@ from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 
 NAME = "demo"
-SLUG = "demonstration"
+STUDY: dict[str, Any] = described_beside(__file__)["study"]
+SLUG = STUDY["slug"]
 BENCHMARK = Path(demo.__file__).parent / "benchmark"
 # What a rule and real models answered; `make demonstration-runs` makes the models' anew.
 SYSTEMS = ("word_overlap", "minilm", "smollm2_text", "smollm2_likelihood")
 RUNS = [Path(demo.__file__).parent / f"{name}.jsonl" for name in SYSTEMS]
 SHOTS = (10, 20, 30)
 SKILL = 0.9
-SEED = 2021
 # Far enough back for the simulated work to have ended before anybody looks.
 LEAD = timedelta(hours=6)
-
-# The first thing that somebody who tries it reads.
-TITLE = "Demonstration, unpaid: six short tasks"
-CONSENT = """This is a demonstration. You read short texts and answer questions about them.
-
-Your answers and the time they take are stored under a pseudonym in this installation and shown \
-in its tables. You can stop at any time. Nobody is paid: the amounts only show how it would look."""
 
 
 def demonstration() -> Study | None:
@@ -48,21 +43,14 @@ def load_demonstration(*, at: datetime, owner: User | None = None) -> Study:
     if not study.is_frozen:
         start_study(study, at=at - LEAD)
     if study.is_open:
-        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, pace=ALONE)
+        simulate_study(study, skill=SKILL, seed=STUDY["seed"], at=at - LEAD, pace=ALONE)
     return study
 
 
 def _set_up(owner: User | None) -> Study:
     benchmark = Benchmark.objects.get(name=NAME)
-    study = Study.objects.create(
-        slug=SLUG,
-        title=TITLE,
-        benchmark=benchmark,
-        channel=Channel.objects.get(slug="link"),
-        consent_text=CONSENT,
-        min_training_score=80,
-        seed=SEED,
-    )
+    channel = Channel.objects.get(slug="link")
+    study = Study.objects.create(benchmark=benchmark, channel=channel, **STUDY)
     make_owner(study, owner)
     add_missing_codes(study)
     # Five people a cell, on each split another, so that systems count with the runs of all splits.
