@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from annotation.access.rights import RIGHTS, Right, Thing, give_role, may, role_in
-from annotation.models import Benchmark, ChangeAction, MemberLink, Study, new_token
+from annotation.models import ChangeAction, MemberLink, new_token
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 
@@ -24,8 +24,7 @@ def new_link(thing: Thing, role: str, *, by: User, at: datetime) -> str:
     MemberLink.objects.filter(expires_at__lte=at).delete()
     token = new_token()
     MemberLink.objects.create(
-        study=thing if isinstance(thing, Study) else None,
-        benchmark=thing if isinstance(thing, Benchmark) else None,
+        **{str(thing._meta.model_name): thing},
         role=role,
         token_hash=_hash(token),
         made_by=by,

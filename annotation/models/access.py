@@ -158,11 +158,5 @@ def record(
 
     Never pass gold, external ids, secrets or comments.
     """
-    return Change.objects.create(
-        study=thing if isinstance(thing, Study) else None,
-        benchmark=thing if isinstance(thing, Benchmark) else None,
-        user_id=user.pk if user else None,
-        action=action,
-        before=before,
-        after=after,
-    )
+    of, by = {str(thing._meta.model_name): thing}, user.pk if user else None
+    return Change.objects.create(**of, user_id=by, action=action, before=before, after=after)
