@@ -38,9 +38,9 @@ from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
 from annotation.studies.screening import screening_facts, unsure_verdicts
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
+from annotation.work.entering import page_apart
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.finishing import CENT
-from annotation.work.page import context_at
 from annotation.work.previewing import STOPS, Preview, PreviewState
 from annotation.work.wording import markdown_html
 
@@ -265,21 +265,15 @@ def _state_after(request: ResearcherRequest, preview: Preview) -> PreviewState:
 
 
 def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> HttpResponse:
-    batch = preview.batch
-    context = {
-        **context_at(preview),
+    told = {
         "title": "Preview",
-        "preview_address": request.path,
-        "sent_to": request.path,
         "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
         "stops": {
             name: label for name, label in LABELS.items() if name != "practice" or preview.trained
         },
-        "batch": batch,
-        "error": error,
+        "batch": preview.batch,
     }
-    template = "annotation/work/work.html#step" if request.htmx else PAGE
-    return render(request, template, context, status=422 if error else 200)
+    return page_apart(request, preview, PAGE, error=error, **told)
 
 
 def _salt(request: ResearcherRequest) -> str:

@@ -44,7 +44,7 @@ from annotation.work import joining
 from annotation.work.closing_page import code_of, pay_without_work
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
-from annotation.work.page import context_at, own_work
+from annotation.work.page import PAGE, Position, context_at, own_work
 from annotation.work.previewing import Trial, to_try
 from annotation.work.wording import in_language, markdown_html
 
@@ -401,16 +401,16 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         except BadInput as refusal:
             error = str(refusal)
     trial = Trial(link.study, content, answer)
-    context = {
-        **context_at(trial),
-        "trying": True,
-        "title": _("Try one"),
-        "preview_address": request.path,
-        "sent_to": request.path,
-        "preview_state": "answered" if answer else "",
-        "error": error,
-    }
-    template = "annotation/work/work.html#step" if request.htmx else TRY_ONE
+    told = {"title": _("Try one"), "preview_state": "answered" if answer else ""}
+    return page_apart(request, trial, TRY_ONE, error=error, trying=True, **told)
+
+
+def page_apart(
+    request: HtmxRequest, position: Position, page: str, *, error: str, **more: object
+) -> HttpResponse:
+    """The page of a position that is nobody's, whose form leads back to it."""
+    context = {**context_at(position), "sent_to": request.path, "error": error, **more}
+    template = f"{PAGE}#step" if request.htmx else page
     return render(request, template, context, status=422 if error else 200)
 
 
