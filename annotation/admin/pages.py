@@ -24,7 +24,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import Truncator
-from django_stubs_ext import StrOrPromise
 
 from annotation.access import rights
 from annotation.access.inviting import LASTS, new_link, take_back
@@ -58,7 +57,7 @@ def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> C
 
 
 def section(
-    title: str | None, *fields: Any, about: StrOrPromise = "", classes: Sequence[str] = ()
+    title: str | None, *fields: Any, about: str = "", classes: Sequence[str] = ()
 ) -> tuple[str | None, Any]:
     """A part of a row's form, with its heading and what is said below that."""
     return title, {"fields": list(fields), "description": about, "classes": classes}

@@ -14,7 +14,6 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import format_lazy
 
 from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
 from annotation.access.rights import Right, make_owner
@@ -134,14 +133,11 @@ class StudyAdmin(MembersAdmin[Study]):
             "Screening at the end of the training",
             *("min_training_score", ("max_drop", "drop_unit"), "drop_group_size"),
             "screening_reason",
-            about=format_lazy(
-                "Both parts may be empty: then everybody goes on to the test. The group is "
-                "everybody else who finished the training with the same number of shots. "
-                "Beware of small groups: among three people nobody can lie more than "
-                "{three} standard deviations below the mean of the three; among n people "
-                "the limit is (n − 1)/√n.",
-                three=f"{farthest_below(3):.3f}",
-            ),
+            about="Both parts may be empty: then everybody goes on to the test. The group is "
+            "everybody else who finished the training with the same number of shots. Beware of "
+            f"small groups: among three people nobody can lie more than {farthest_below(3):.3f} "
+            "standard deviations below the mean of the three; among n people the limit is "
+            "(n − 1)/√n.",
         ),
         section(
             "Comparison with systems",
