@@ -166,15 +166,11 @@ def join_answers(study: models.Study) -> Counter[str]:
 
 
 def _check_takes(visit: Visit) -> None:
-    check_open(visit.study)
+    """Raises NotOpen with what to do about it."""
+    if not visit.study.is_open:
+        raise NotOpen(str(_SHUT[visit.study.state]))
     if visit.study.is_rehearsal and not visit.annotator.channel.is_simulated:
         raise NotOpen(_("This is a rehearsal with simulated annotators: nobody can join it."))
-
-
-def check_open(study: models.Study) -> None:
-    """Raises NotOpen with what to do about it."""
-    if not study.is_open:
-        raise NotOpen(str(_SHUT[study.state]))
 
 
 _SHUT: dict[str, StrOrPromise] = {
