@@ -14,12 +14,9 @@ from scoring.core.intervals import FEWEST_SPLITS
 
 # Below this the SD of a group is mostly chance.
 SMALL_GROUP = 5
-# What a platform asks for an hour at the least, by the currencies that it pays in.
-LEAST_PAY = {"prolific": {"GBP": 6, "USD": 8}}
-# For a fixed payment of those screened out, likewise.
-LEAST_FIXED = {"prolific": {"GBP": Decimal("0.10"), "USD": Decimal("0.14")}}
-TAKE_A_FEE = ("prolific", "connect")
-CURRENCIES = frozenset(described_beside(__file__)["currencies"]["iso_4217"].split())
+# What platforms take and pay at least, and the codes of currencies.
+_KNOWN = described_beside(__file__)
+CURRENCIES = frozenset(_KNOWN["currencies"]["iso_4217"].split())
 
 
 def farthest_below(people: int) -> float:
@@ -90,7 +87,9 @@ def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
 
 def _of_pay(study: Study) -> Iterator[str]:
     channel, currency, rate = study.channel, study.currency, study.hourly_rate
-    least = LEAST_PAY.get(channel.slug, {})
+    platforms = _KNOWN["platforms"]
+    platform = platforms.get(channel.slug, {})
+    least, least_fixed = platform.get("least_pay", {}), platform.get("least_fixed", {})
     if currency not in CURRENCIES:
         yield f"“{currency}” is no currency: write its code of three letters, such as GBP or USD."
     elif least and currency not in least:
@@ -101,12 +100,12 @@ def _of_pay(study: Study) -> Iterator[str]:
             f"{rate}: it would be turned down."
         )
     fixed = rewards(study).get(Outcome.SCREENED_OUT) or 0
-    if 0 < fixed < (least_fixed := LEAST_FIXED.get(channel.slug, {}).get(currency, 0)):
+    if 0 < fixed < (at_least := Decimal(least_fixed.get(currency, 0))):
         yield (
-            f"{channel} pays those screened out at least {least_fixed} {currency}, and the page "
+            f"{channel} pays those screened out at least {at_least} {currency}, and the page "
             f"Payments says {fixed}: write more, or 0 to review them by hand."
         )
-    if not study.platform_fee and channel.slug in TAKE_A_FEE:
+    if not study.platform_fee and channel.slug in platforms:
         yield (
             f"{channel} takes a fee on top of the pay, and the settings say 0 %: enter it, or the "
             "cost that is shown is too low."
