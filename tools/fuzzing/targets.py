@@ -25,7 +25,7 @@ from annotation.benchmarks.archives import open_files
 from annotation.benchmarks.formats.labelled import read_labelled
 from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.benchmarks.importing import import_benchmark, import_episodes, read_source
-from annotation.benchmarks.looking import look
+from annotation.benchmarks.looking import looks
 from annotation.kinds import answer_kind
 from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Job, Kind, Role
 from annotation.models.errors import Refusal
@@ -195,7 +195,7 @@ def _look_at_table(files: Contents, suffix: str) -> None:
     """As the page does, whose result the database has to hold."""
     file, name = io.BytesIO(files["file"]), f"sst2-boolq-wsc-nq{suffix}"
     read, _ignored = read_source(file, None, lambda *_: None, file_name=name)
-    Job(result={"looks": [look(task) for task in read]}).save()
+    Job(result={"looks": looks(read, lambda *_: None)}).save()
 
 
 def _import_episodes(files: Contents) -> None:
