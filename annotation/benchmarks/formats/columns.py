@@ -197,9 +197,11 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     in_order = sorted(context, key=lambda n: [*table.names].index(n) if n in table.names else -1)
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
     uses = [("columns", {"context": in_order}, shown)]
-    if "options" not in columns and (len(texts) > 1 or isinstance(first.fields[texts[0]], list)):
+    if "options" not in columns and (
+        len(texts) > 1 or isinstance(first.fields.get(texts[0]), list)
+    ):
         answer = str(text_of(table.cells(first, "answer")[0]))
-        offered = {str(text) for name in texts for text in leaves(first.fields[name])}
+        offered = {str(text) for name in texts for text in leaves(first.fields.get(name))}
         golds = [str(table.cells(row, "answer")[0]) for row in table.rows]
         # Labels repeat, and are no option beside the others.
         is_named = answer in offered or len(answer) == 1 or len({*golds}) * 2 <= len(golds)

@@ -477,3 +477,13 @@ def test_names_the_line_at_which_a_file_was_cut() -> None:
 def test_refuses_a_spreadsheet_by_another_name() -> None:
     with pytest.raises(BadInput, match="a spreadsheet or an archive in spite of its name"):
         read_text("t.csv", b"PK\x03\x04rest")
+
+
+def test_asks_about_a_column_that_the_first_row_lacks() -> None:
+    text = lines(
+        [
+            {"text": "Fine.", "label": "good"},
+            *[{"label": "bad", "text": "Poor.", "Notes": "By Ann."}] * 3,
+        ]
+    )
+    assert '"unused": ["Notes"]' in question(text).readings
