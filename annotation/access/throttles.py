@@ -87,7 +87,9 @@ def _asked(act: Callable[[], int]) -> int:
     try:
         return act()
     except (OSError, RedisError) as problem:
-        _cache_rests.begin()
+        # Files that do not answer keep nobody waiting.
+        if isinstance(problem, RedisError):
+            _cache_rests.begin()
         log.warning(
             "The cache does not answer, so nothing is throttled: %s", type(problem).__name__
         )

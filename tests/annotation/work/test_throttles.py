@@ -142,6 +142,19 @@ def test_asks_a_redis_again_once_it_has_rested(
         silent_redis.accept()[0].close()
 
 
+def test_a_file_that_cannot_be_read_lets_nobody_else_past(
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*args: object) -> None:
+        raise FileNotFoundError
+
+    with monkeypatch.context() as files:
+        files.setattr(throttles.cache, "get", fails, raising=False)
+        assert throttles.counted("joins_per_link", "one") == 0
+    throttles.count("joins_per_link", "one")
+    assert throttles.counted("joins_per_link", "one") == 1
+
+
 def test_lets_people_in_while_redis_is_away(
     batch: Batch, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
