@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.benchmarks.material import TestMaterial, ceiling_score, floor_scores
-from annotation.kinds import answer_kinds
+from annotation.benchmarks.material import TestMaterial, ceiling_score, floor_scores, floors_of
 from annotation.models import Benchmark, Task
 from scoring.cells.cells import Cell, Vector, known, percent
 from scoring.cells.rows import (
@@ -312,20 +311,18 @@ def bounds(
     material = TestMaterial(task, gold_version, only)
     if not material.test:
         return []
-    floors = {floor.rule: floor for kind in answer_kinds() for floor in kind.floors}
     scored = references, gold_version, task.normalisation
+    scores, ceiling = floor_scores(material, references), ceiling_score(material, references)
     found = [
         Bound(
-            *(task.slug, rule, score, *scored),
-            label=str(floors[rule].label),
-            in_words=floors[rule].in_words,
-            is_floor=floors[rule].is_allowed,
-            place=list(floors).index(rule),
+            *(task.slug, floor.rule, scores[floor.rule], *scored),
+            label=floor.label,
+            in_words=floor.in_words,
+            is_floor=floor.is_allowed,
         )
-        for rule, score in floor_scores(material, references).items()
+        for floor in floors_of(material)
     ]
-    ceiling = ceiling_score(material, references)
-    return [*found, Bound(task.slug, CEILING, ceiling, *scored, place=len(floors))]
+    return [*found, Bound(task.slug, CEILING, ceiling, *scored)]
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:

@@ -194,8 +194,6 @@ class Bound:
     in_words: str = ""
     # Whether an allowed answer earns it without a look at the question.
     is_floor: bool = False
-    # In the order that a table shows them.
-    place: int = 0
 
 
 def no_skill(all_bounds: list[Bound]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from scoring.cells.rows import (
     BESIDE_SCORES,
     BLOCKS,
     BY_KEY,
+    CEILING,
     EPISODE_BOOTSTRAP,
     GROUPED,
     PEOPLE,
@@ -307,9 +308,9 @@ def _table(
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:
-    """Each floor or ceiling of a task, in the columns of its policy."""
+    """Each floor of a task in the columns of its policy, then the ceilings."""
     by_label: dict[str, dict[str, Cell]] = {}
-    for bound in sorted(bounds, key=lambda bound: bound.place):
+    for bound in sorted(bounds, key=lambda bound: bound.rule == CEILING):
         by_label.setdefault(bound.label, {}).update(
             {
                 column.key: Cell(bound.score)

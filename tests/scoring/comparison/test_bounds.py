@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Kind, Task
+from annotation.models import Gold, Kind, Task
 from annotation.studies.drafting import cut_test_set
 from scoring.cells.cell_rows import bounds
 from scoring.cells.rows import Bound, no_skill
@@ -80,7 +80,31 @@ def test_names_every_rule_by_a_label(kind: Kind) -> None:
     found = bounds(make.task(kind=kind, tests=4), "any", 1)
     assert found[-1].label == "Ceiling"
     assert all(bound.label and bound.in_words for bound in found[:-1])
-    assert [bound.place for bound in found] == sorted(bound.place for bound in found)
+
+
+# Of each kind, the gold of four items, and what the best answer of its form earns that looks at
+# none: one of two labels, both where both may be given, one text or number, the entity that is
+# named first, nothing.
+BAD, GOOD = make.LABELS
+BY_HAND: dict[str, tuple[list[list[str]], float]] = {
+    Kind.CHOICE: ([[BAD], [BAD], [GOOD], [GOOD]], 50),
+    Kind.LABELS: ([[BAD, GOOD], [BAD, GOOD], [BAD, GOOD], []], 75),
+    Kind.SPANS: ([[], [], ["Anna"], ["Anna", "Boris"]], 50),
+    Kind.CANDIDATE: ([["Anna"], ["Boris"], ["Boris"], ["Boris"]], 25),
+    Kind.TEXT: ([["Anna"], ["Anna"], ["Boris"], []], 50),
+    Kind.NUMBER: ([["12"], ["12"], ["12"], ["7"]], 75),
+}
+
+
+@pytest.mark.parametrize("kind", Kind.values)
+def test_no_skill_is_the_best_that_the_form_of_the_tasks_own_kind_takes(kind: str) -> None:
+    task = make.task(kind=kind, tests=4)
+    golds, best = BY_HAND[kind]
+    corrected = dict(zip((example.pk for example in _tested(task)), golds, strict=True))
+    for gold in Gold.objects.filter(example__in=corrected):
+        gold.alternatives = [[{"text": text} for text in corrected[gold.example_id]]]
+        gold.save()
+    assert no_skill(bounds(task, "any", 1)) == {task.slug: pytest.approx(best)}
 
 
 def test_rest_on_the_items_that_a_studys_people_answered() -> None:
