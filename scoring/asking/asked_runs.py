@@ -309,7 +309,9 @@ class AskedRun:
     def _opened(self) -> Run:
         said = {name: self.prompts.fields.get(name) for name in RUN_KEYS}
         first, settings = self.lines[0], self.settings
-        fields = run_fields({**said, "system": settings.name_of_system, "method": Method.ICL})
+        said |= {"system": settings.name_of_system, "method": Method.ICL}
+        # Another seed is another run, also where it says the same.
+        fields = run_fields({**said, "repeat": settings.seed or None})
         about: dict[str, Any] = {"source_format": FORMAT, "source_name": settings.model}
         whole = self.items.item_set
         run = storing.open_run(test_set=whole, fields=fields, owner=self.owner, **about)

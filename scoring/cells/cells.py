@@ -365,7 +365,7 @@ def cell_order(cell: tuple[CellKey, list[Assignment]]) -> tuple[str, tuple[float
 def _reading_order(run: Run) -> tuple[object, ...]:
     """Fully supervised last, however a database sorts nulls."""
     system = run.system, run.method, run.parameters
-    place = run.split or 0, run.episode or 0
+    place = run.split or 0, run.episode or 0, run.repeat or 0
     return *system, run.shots is None, run.shots or 0, *place, run.checksum
 
 

@@ -149,6 +149,9 @@ class Run(models.Model):
         null=True, blank=True, help_text="Leave empty for fully supervised (“all”)."
     )
     split = models.PositiveIntegerField(null=True, blank=True)
+    repeat = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Number or seed, of several with these shots and split."
+    )
     episode = models.PositiveIntegerField(null=True, blank=True)
 
     citation = models.TextField(blank=True)
@@ -191,7 +194,7 @@ class Run(models.Model):
     every = RunQuerySet.as_manager()
 
     class Meta:
-        ordering = ["task", "system", "method", "shots", "split", "episode", "id"]
+        ordering = ["task", "system", "method", "shots", "split", "repeat", "episode", "id"]
         constraints = [
             once("run_content_once", ["checksum"], condition=Q(state="complete")),
             check(
@@ -235,11 +238,12 @@ class Run(models.Model):
 
     @property
     def label(self) -> str:
-        """Its episode, or its shots and split."""
-        if self.episode is not None:
-            return f"episode {self.episode}"
+        """Its episode, or its shots and split; and which run of these it is."""
         split = "" if self.split is None else f", split {self.split}"
-        return f"{shots_label(self.shots)} shots{split}"
+        repeat = "" if self.repeat is None else f", repeat {self.repeat}"
+        if self.episode is not None:
+            return f"episode {self.episode}{repeat}"
+        return f"{shots_label(self.shots)} shots{split}{repeat}"
 
     @property
     def coverage(self) -> float | None:

@@ -32,6 +32,10 @@ MOST_PENDING = 2_000
 MOST_TRIES = 5
 ANOTHER_ANSWER = "another prediction for an example that has one; the first was kept"
 SAME_ANSWER = "the same prediction again"
+THERE_ALREADY = (
+    "the same answers were there already: nothing changed; if another run of the system gave them, "
+    "import it with --repeat and its number or seed"
+)
 # Beyond this share of a log's own verdicts, something is read wrong.
 MOST_DIFFERENT, MOST_SHOWN = 0.02, 3
 
@@ -45,7 +49,7 @@ class ImportedRun:
     is_new: bool = True
 
     def in_words(self) -> str:
-        state = "new" if self.is_new else "the same answers were there already: nothing changed"
+        state = "new" if self.is_new else THERE_ALREADY
         return f"run {self.run.pk}, {self.run} ({state}): {self.counts.in_words()}"
 
 
@@ -275,6 +279,16 @@ class _Filling(ImportedRun):
         if not self.counts.matched:
             storing.remove([self.run])
             return False
+        reasons = self.counts.reasons
+        again = reasons["duplicate", SAME_ANSWER] + reasons["refused", ANOTHER_ANSWER]
+        # Harnesses write a sample once for each metric.
+        is_plain = self.run.source_format == "JSONL"
+        if is_plain and again >= self.counts.matched == len(self.items) > 1:
+            raise BadInput(
+                f"{self.run.source_name} answers every item of {self.run.task.slug} several times: "
+                "if these are several runs, say which one a line is of, by its number or seed, in "
+                "the field “repeat”. Nothing was imported."
+            )
         try:
             notes = self._notes(together)
         except BadInput as error:
@@ -402,7 +416,7 @@ class _Filling(ImportedRun):
 
     def _others(self, together: Collection[int]) -> list[str]:
         there = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
-        names = ("test_set", "system", "method", "shots", "split")
+        names = ("test_set", "system", "method", "shots", "split", "repeat")
         same = there.filter(**{name: getattr(self.run, name) for name in names})
         pks = [str(pk) for pk in same.exclude(pk=self.run.pk).values_list("pk", flat=True)]
         return [f"other runs of the same system, shots and split: {', '.join(pks)}"] if pks else []

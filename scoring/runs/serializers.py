@@ -126,7 +126,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         model = Run
         fields = (
             *("id", "benchmark", "task", "test_set", "system", "method", "parameters", "shots"),
-            *("split", "episode", "citation", "url", "uses_labelled", "uses_unlabelled"),
+            *("split", "repeat", "episode", "citation", "url", "uses_labelled", "uses_unlabelled"),
             *("protocol", "source_format", "source_name", "state", "checksum", "owner"),
             *("created_at", "completed_at", "coverage", "leaderboard", "report"),
         )
@@ -143,6 +143,11 @@ class NewRunSerializer(serializers.Serializer[Any]):
     parameters = Text(required=False, allow_blank=True, max_length=records.longest("parameters"))
     shots = ShotsField()
     split = Whole(required=False, allow_null=True)
+    repeat = Whole(
+        required=False,
+        allow_null=True,
+        help_text="Of several runs with these shots and split: its number or seed.",
+    )
     episode = Whole(required=False, allow_null=True)
     citation = Text(required=False, allow_blank=True)
     url = Text(required=False, allow_blank=True, max_length=records.longest("url"))

@@ -34,7 +34,10 @@ class DifferentAnswer(Refusal):
 
 class StoredAlready(Refusal):
     def __init__(self, run: Run) -> None:
-        super().__init__(f"These predictions are stored already, as run {run.pk}.")
+        super().__init__(
+            f"These predictions are stored already, as run {run.pk}; another run of the system "
+            "that says the same needs a “repeat” of its own, its number or seed."
+        )
         self.run = run
 
 
@@ -218,6 +221,8 @@ def checksum_of(run: Run) -> str:
     test_set, names = run.test_set, ("system", "method", "parameters", "shots", "split", "episode")
     identity = [run.benchmark.name, run.task.slug, test_set.name]
     identity += [getattr(run, name) for name in names]
+    # Nothing where there is none, so that the checksums of older runs stand.
+    identity += [] if run.repeat is None else [f"repeat {run.repeat}"]
     return checksum([identity, predictions])
 
 

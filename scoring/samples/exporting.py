@@ -161,6 +161,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "external_unlabelled": _told(run.uses_unlabelled),
         "protocol": " ".join(run.protocol),
         "run_checksum": run.checksum,
+        "repeat": "" if run.repeat is None else str(run.repeat),
     }
     return {
         "test_set": run.test_set,

@@ -54,7 +54,7 @@ class Plan:
 
     def runs_of(self, prompts: PromptSet) -> RunQuerySet:
         fields = self.fields_of(prompts)
-        names = ("system", "method", "split", "episode")
+        names = ("system", "method", "split", "repeat", "episode")
         same = {name: getattr(fields, name) for name in names}
         same |= {"shots": records.stored_shots(fields), "source_format": FORMAT}
         return Run.objects.complete().filter(test_set=test_set_of(prompts), **same)

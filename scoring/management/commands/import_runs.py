@@ -41,13 +41,14 @@ class Command(RefusingCommand):
         said("--parameters", help="such as 110M")
         said("--shots", help="a number, or all for fully supervised")
         said("--split", help="a number")
+        said("--repeat", help="number or seed, of several runs with the same shots and split")
         said("--episode", help="a number")
         said("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
         said("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
         add_system(group, protocol="may be given several times")
         several = "which filter, scorer or evaluation to use, if a file has several"
         add("--filter", default="", metavar="NAME", help=several)
-        add("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
+        add("--epoch", type=int, help="of an Inspect log (default: all, each as a run)")
         pieces = "cuts free text into pieces (default: a JSON list, or one piece per line)"
         add("--separator", default="", help=pieces)
         none = "the word that stands for no answer in free text"

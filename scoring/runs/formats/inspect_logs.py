@@ -8,6 +8,7 @@ import json
 import string
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,11 @@ def read_sample(
     if not isinstance(sample, dict):
         return file, BadInput("a sample is not an object")
     where = f"{file}, sample {sample.get('id')}"
-    if sample.get("epoch", 1) != options.epoch:
+    epoch = records.as_number(sample.get("epoch", 1))
+    if options.epoch not in (None, epoch):
         return where, records.LeftOut(f"another epoch than {options.epoch}")
+    # The first has no number, as the only one of most logs has none.
+    run = replace(run, repeat=None if epoch == 1 else epoch)
     if sample.get("error"):
         return where, BadInput("the sample ended in an error")
     return where, _prediction(sample, where, run, options)

@@ -5,7 +5,8 @@
 
 What all lines share may be given once, in a first line without `id` and `prediction`. `prediction`
 is a list of strings, or one string; without an `id`, `context` and `question` identify the example.
-`answer_by` says how they name options of an item's own: by index, number, letter or text.
+`answer_by` says how they name options of an item's own: by index, number, letter or text. `repeat`
+says which of several runs with the same shots and split a line is of, by its number or seed.
 
 Besides, files that hold answers and nothing else about their run.
 
@@ -147,6 +148,7 @@ def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
         "task": run.task.slug,
         "shots": shots_label(run.shots),
         "split": run.split,
+        "repeat": run.repeat,
         "episode": run.episode,
     }
     if run.test_set.items.exclude(example__options=[]).exists():

@@ -30,6 +30,8 @@ class RunFields:
     parameters: str = ""
     shots: int | str | None = None
     split: int | None = None
+    # Of several runs with these shots and split: its number or seed.
+    repeat: int | None = None
     episode: int | None = None
     citation: str = ""
     url: str = ""
@@ -103,7 +105,8 @@ class ReadOptions:
     run: RunFields = field(default_factory=RunFields)
     # Which filter or scorer counts, if a file holds several.
     choice: str = ""
-    epoch: int = 1
+    # Of a log that holds several; None for all.
+    epoch: int | None = None
     # Free text: what separates pieces, and which word means none.
     separator: str = ""
     none_word: str = ""
@@ -143,7 +146,7 @@ def read_each(
 
 NAMES = tuple(field.name for field in fields(RunFields))
 TEXTS = ("benchmark", "task", "system", "method", "parameters", "citation", "url")
-NUMBERS = ("split", "episode")
+NUMBERS = ("split", "repeat", "episode")
 FLAGS = ("uses_labelled", "uses_unlabelled")
 LARGEST = 2**31 - 1
 

@@ -91,6 +91,14 @@ def test_keeps_how_it_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "secret-of-ours" not in str(Run.objects.values_list()) + str(Reply.objects.values())
 
 
+def test_another_seed_is_another_run_though_it_says_the_same() -> None:
+    make.task(training=2, tests=2)
+    with endpoint(by_number("good", "bad")) as served:
+        for seed in (0, 1, 2, 1):
+            asked(served, shots=[2], seed=seed)
+    assert [run.repeat for run in Run.objects.complete().order_by("pk")] == [None, 1, 2]
+
+
 def test_sends_no_key_of_a_provider_to_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret-of-a-provider")
     monkeypatch.delenv("ENDPOINT_API_KEY", raising=False)

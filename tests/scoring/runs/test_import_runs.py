@@ -1,6 +1,7 @@
 import json
 from io import StringIO
 from pathlib import Path
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -10,15 +11,19 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
+from annotation.models.texts import checksum
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.core.s1 import s1_score
 from scoring.models import Prediction, ReportedScore, Run
 from scoring.runs import importing
+from scoring.runs.formats.plain_files import predictions_of
 from scoring.runs.scores import scores_of_run
 from tests.scoring.runs.runs_from import FILES, WHO, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db
+# What a run was known by before it had a number of its repeat.
+NAMES_BEFORE = ("system", "method", "parameters", "shots", "split", "episode")
 
 
 @pytest.fixture
@@ -192,6 +197,57 @@ def test_takes_splits_with_the_same_answers_that_come_in_one_file(tmp_path: Path
     shown = command(written(tmp_path / "a.jsonl", lines))
     assert "the same answers as run" in shown
     assert Run.objects.complete().count() == 2
+
+
+@pytest.mark.both_databases
+def test_takes_runs_with_the_same_answers_as_several_by_their_repeat(tmp_path: Path) -> None:
+    """Five seeds of which three agree are five runs, and of a deterministic system all five."""
+    benchmark = toy_benchmark()
+    by_seed = {7: "good", 8: "good", 9: "bad", 10: "good", 11: "bad"}
+    lines = [
+        line
+        for seed, answer in by_seed.items()
+        for line in mood_lines([["good"], ["bad"], ["good"], [answer]], repeat=seed)
+    ]
+    path = written(tmp_path / "a.jsonl", lines)
+    command(path)
+    runs = list(Run.objects.all())
+    assert [(run.repeat, run.split) for run in runs] == [(seed, 1) for seed in by_seed]
+    assert runs[0].label == "3 shots, split 1, repeat 7"
+    [row] = compare(Scope(benchmark)).rows
+    means = [scores_of_run(run)[0].mean for run in runs]
+    assert len(set(means)) == 2
+    assert (row.n, row.mean, row.sd) == (
+        5,
+        pytest.approx(fmean(means)),
+        pytest.approx(stdev(means)),
+    )
+    assert row.ci_low is not None  # of five runs: the system
+    assert "0 new of 5 runs" in command(path)
+    again = written(tmp_path / "b.jsonl", [line for run in runs for line in predictions_of(run)])
+    assert "0 new of 5 runs" in command(again)
+
+
+def test_asks_which_run_an_answer_is_of_where_only_that_tells_them_apart(tmp_path: Path) -> None:
+    toy_benchmark()
+    answers = mood_lines([["good"], ["bad"], ["good"], ["bad"]])
+    once, twice = (written(tmp_path / f"{n}.jsonl", answers * n) for n in (1, 2))
+    with pytest.raises(CommandError, match=r"every item of mood several times.*“repeat”"):
+        command(twice)
+    assert not Run.every.exists()
+    command(once)
+    assert "import it with --repeat and its number or seed" in command(once)
+    assert "1 new of 1 runs" in command(once, "--repeat", 2)
+    assert sorted(Run.objects.values_list("repeat", flat=True), key=str) == [2, None]
+
+
+def test_a_run_without_a_repeat_has_the_checksum_that_it_had(tmp_path: Path) -> None:
+    toy_benchmark()
+    command(written(tmp_path / "a.jsonl", mood_lines([["good"]] * 4)))
+    run = Run.objects.get()
+    identity = ["toy", "mood", "test", *(getattr(run, name) for name in NAMES_BEFORE)]
+    said = sorted((one.example.identity, one.answer) for one in run.predictions.all())
+    assert run.checksum == checksum([identity, said])
 
 
 def test_says_what_became_of_every_line(tmp_path: Path) -> None:

@@ -145,6 +145,15 @@ def test_refuses_other_settings_under_the_same_name(mood: Benchmark) -> None:
         list(steps(plan_for(mood, OneLabel(), learning_rate=0.1)))
 
 
+def test_another_seed_is_another_run_of_the_system_whatever_it_answers(mood: Benchmark) -> None:
+    do(plan_for(mood, OneLabel(), splits=[1]))
+    plan = plan_for(mood, OneLabel(), splits=[1])
+    for seed in (1, 2, 1):
+        fields = replace(plan.fields, repeat=seed)
+        do(replace(plan, fields=fields, tuning={**plan.tuning, "seed": seed}))
+    assert [run.repeat for run in Run.objects.complete()] == [None, 1, 2]
+
+
 def test_a_part_of_the_test_is_a_partial_run_until_there_is_the_whole(mood: Benchmark) -> None:
     [part] = do(plan_for(mood, OneLabel(), limit=3, splits=[1]))
     assert part.coverage == 0.75

@@ -46,13 +46,16 @@ def test_reads_letters_as_the_choices_that_they_stand_for() -> None:
         "test 3": ["bad"],
     }
     assert (run.system, run.method, run.shots) == ("mockllm/model", "ICL", 3)
-    assert report.total.left_out == 4, "the second epoch"
 
 
-def test_reads_another_epoch_where_it_is_asked_for() -> None:
-    run = imported(MOOD, toy_benchmark(), epoch=2).runs[0].run
-    assert answers(run)["test 0"] == [], "no letter was named"
-    assert answers(run)["test 1"] == ["bad"]
+@pytest.mark.parametrize("epoch", [None, 2])
+def test_takes_each_epoch_as_a_run_or_the_one_that_is_asked_for(epoch: int | None) -> None:
+    report = imported(MOOD, toy_benchmark(), epoch=epoch)
+    runs = [stored.run for stored in report.runs]
+    assert [run.repeat for run in runs] == ([2] if epoch else [None, 2])
+    assert answers(runs[-1])["test 0"] == [], "no letter was named"
+    assert answers(runs[-1])["test 1"] == ["bad"]
+    assert report.total.left_out == (4 if epoch else 0)
 
 
 def test_takes_the_text_as_the_model_wrote_it_and_joins_it_by_its_prompt() -> None:
