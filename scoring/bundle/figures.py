@@ -93,38 +93,38 @@ def complete_spread(y: Array) -> tuple[float, float, int]:
     return se, min(max(df, n - 1), m - 1), min(n - 1, m - 1)
 
 
-def gap_spread(y: Array) -> tuple[float, float, int]:
-    """The same where annotators did not all see the same items, by least squares."""
+def gap_spread(y: Array, extra: float) -> tuple[float, float, int] | None:
+    """The same where annotators did not all see the same items, by least squares: the one more item
+    comes in as one that as many saw as the others. None where annotators cannot be told apart."""
     person, item = np.nonzero(~np.isnan(y))
-    score, (n, m), observed = y[person, item], y.shape, int((~np.isnan(y)).sum())
-    viewers = np.bincount(item)
-    centred = score - (np.bincount(item, score) / viewers)[item]
-    own: Array = np.bincount(person, centred)
-    explained = max(0.0, float(own @ effects(person, item, own)))
-    rest = max(0.0, float(centred @ centred) - explained)
-    by_row = score - (np.bincount(person, score) / np.bincount(person))[person]
-    items = max(0.0, float(by_row @ by_row) - rest)
-    left = observed - n - m + 1
-    weight = 1 / (m * viewers[item])
-    c_a = (np.bincount(person, weight) ** 2).sum() * (n - 1) / (observed - m)
-    c_i = (m - 1) / m / (observed - n)
-    c_e = weight @ weight - c_a - c_i
-    a, i, e = c_a * explained / (n - 1), c_i * items / (m - 1), c_e * rest / max(left, 1)
-    raw = a + i + e
-    df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, left))
-    return np.sqrt(max(raw, a, i)), min(max(df, n - 1), m - 1), min(n - 1, m - 1)
-
-
-def effects(person: NDArray[np.intp], item: NDArray[np.intp], own: Array) -> Array:
-    """Of annotators, once the items' are eliminated; the one more item, which everybody saw, takes
-    the same off all and stays out of the equations."""
-    n, viewers = len(own), np.bincount(item)
-    part = viewers[item] < n
-    sparse, ones = scipy.sparse, np.ones(part.sum())
-    seen = sparse.csr_array((ones, (person[part], item[part])), (n, len(viewers)))
+    score, (n, m), observed, sparse = y[person, item], y.shape, len(person), scipy.sparse
+    answers, viewers = np.bincount(person), np.bincount(item)
+    seen = sparse.csr_array((np.ones(observed), (person, item)), (n, m))
     common = (seen * (1 / viewers)) @ seen.T
-    equations = sparse.diags_array(np.bincount(person).astype(float)) - common
-    return sparse.linalg.splu(equations.tocsc()).solve(own)
+    groups, group_of = sparse.csgraph.connected_components(common, directed=False)
+    left = observed - n - m + groups
+    if 2 * (viewers == 1).sum() > m or left < 1:
+        return None
+    # Of annotators, once the items' means are eliminated; one of each group is held at 0.
+    centred = score - (np.bincount(item, score) / viewers)[item]
+    free = np.setdiff1d(np.arange(n), np.unique(group_of, return_index=True)[1])
+    own: Array = np.bincount(person, centred)[free]
+    equations: Any = sparse.csc_array(sparse.diags_array(answers.astype(float)) - common)
+    explained = max(0.0, float(own @ sparse.linalg.splu(equations[free][:, free]).solve(own)))
+    rest = max(0.0, float(centred @ centred) - explained)
+    by_row = score - (np.bincount(person, score) / answers)[person]
+    items = max(0.0, float(by_row @ by_row) - rest)
+    weight = 1 / (m * viewers[item])
+    c_a = (np.bincount(person, weight) ** 2).sum() / (observed - m)
+    c_i = 1 / m / (observed - n)
+    c_e = weight @ weight - c_a * (n - groups) - c_i * (m - groups)
+    apart = (np.nanmean(y, axis=0).mean() - extra) / (m + 1)
+    a = c_a * explained * (m / (m + 1)) ** 2
+    i = (m - 1) / (m + 1) * c_i * items + apart**2
+    e = (m - 1) / (m + 1) * c_e * rest / left - c_a * explained / (m + 1) ** 2
+    raw = a + i + e
+    df = satterthwaite(raw, (a, n - groups), (i, m), (e, left + observed / m - 1))
+    return np.sqrt(max(raw, a, i)), min(max(df, n - 1), m), min(n - 1, m)
 
 
 def satterthwaite(total: float, *terms: tuple[float, float]) -> float:
@@ -149,8 +149,7 @@ def wilson(mean: float, effective: float, t: float) -> tuple[float, float]:
 def interval(y: Array, estimand: str) -> tuple[float, Limits, str | None]:
     """Mean, interval and its method; of two people the guard band."""
     n, m = y.shape
-    seen = ~np.isnan(y)
-    has_gaps = not seen.all()
+    has_gaps = bool(np.isnan(y).any())
     mean = min(max(np.nanmean(y, axis=0).mean(), 0.0), 1.0)
     nothing = mean, (None, None), None
     if n < 2:
@@ -161,11 +160,12 @@ def interval(y: Array, estimand: str) -> tuple[float, Limits, str | None]:
         a, _, e = mean_squares(y)
         half = quantile(n - 1) * np.sqrt(max(a, e + 1 / (n * m)) / (n * m))
         return mean, around(mean, mean - half, mean + half), "t"
-    if has_gaps and (2 * (seen.sum(axis=0) == 1).sum() > m or seen.sum() <= m):
-        return nothing
     extra = 1.0 if mean < 0.5 - 1e-9 else 0.0
     longer = np.column_stack([y, np.full(n, extra)])
-    se, df, least = gap_spread(longer) if has_gaps else complete_spread(longer)
+    spread = gap_spread(y, extra) if has_gaps else complete_spread(longer)
+    if spread is None:
+        return nothing
+    se, df, least = spread
     p = np.nanmean(longer, axis=0).mean()
     limits = wilson(mean, p * (1 - p) / se**2, quantile(least if n == 2 else df))
     return mean, limits, "guard" if n == 2 else "wilson-gaps" if has_gaps else "wilson"

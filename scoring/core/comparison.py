@@ -14,10 +14,10 @@ from scoring.core.variance import (
     gap_squares,
     item_means,
     mean_squares,
-    mostly_single,
     satterthwaite,
     t_chance,
     t_quantile,
+    why_no_fit,
     within,
 )
 
@@ -231,9 +231,8 @@ def _why_no_test(h: Floats, s: Floats, sides: str) -> tuple[str, ...]:
     of_people = {PEOPLE: (h, s), SYSTEMS: ()}.get(sides, (h,))
     if any(len(side) < 2 for side in of_people):
         return ("A single annotator: there is no test over people.",)
-    if any(np.isnan(side).any() and mostly_single(side) for side in of_people):
-        return ("Most items were seen by one annotator only: there is no test.",)
-    return ()
+    reasons = (why_no_fit(side) for side in of_people if np.isnan(side).any())
+    return tuple(f"{why}: there is no test." for why in reasons if why)[:1]
 
 
 def _notes(left_out: int, *, has_gaps: bool) -> Iterator[str]:

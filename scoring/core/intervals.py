@@ -22,14 +22,13 @@ from scoring.core.variance import (
     complete_spread,
     gap_spread,
     group_numbers,
-    has_links,
     item_means,
     mean_squares,
     mean_with_one_more,
-    mostly_single,
     score_matrix,
     t_chance,
     t_quantile,
+    why_no_fit,
     wilson_limits,
 )
 
@@ -178,11 +177,8 @@ def _why_none(y: Floats, estimand: str, *, has_gaps: bool) -> str | None:
         return "A single item: there is no interval for these items."
     if has_gaps and estimand == "these_items":
         return "Annotators did not all see the same items: there is no interval for these items."
-    if has_gaps and mostly_single(y):
-        return "Most items were seen by one annotator only: there is no interval for new items."
-    if has_gaps and not has_links(y):
-        return "Too few items were seen by several annotators: there is no interval for new items."
-    return None
+    why = why_no_fit(y) if has_gaps else None
+    return f"{why}: there is no interval for new items." if why else None
 
 
 def _these_items_spread(scores: Floats) -> tuple[Floats, Floats]:

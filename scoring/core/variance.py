@@ -240,7 +240,8 @@ def _spread(squares: MeanSquares, mean: Floats) -> Spread:
 class GapSquares:
     """Of n × m scores; every item weighs alike, and so does each of its viewers. c_annotator,
     c_item and c_residual: how much of each mean square belongs to the variance of the mean over new
-    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing."""
+    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing. groups: of people
+    and items that no score links."""
 
     annotator: float
     item: float
@@ -250,7 +251,12 @@ class GapSquares:
     c_residual: float
     n: int
     m: int
-    residual_df: int
+    answers: int
+    groups: int
+
+    @property
+    def residual_df(self) -> int:
+        return self.answers - self.n - self.m + self.groups
 
 
 def item_means(scores: Floats) -> Floats:
@@ -259,8 +265,7 @@ def item_means(scores: Floats) -> Floats:
 
 
 def gap_squares(scores: Floats) -> GapSquares:
-    """Of n × m scores, two or more of each, that hang together: one item at least that everybody
-    saw, or a chain of common items."""
+    """Of n × m scores that `why_no_fit` has nothing against."""
     return squares_of_answers(*answers_in(scores))
 
 
@@ -275,67 +280,78 @@ def squares_of_answers(person: Groups, item: Groups, score: Floats) -> GapSquare
     and memory go with the answers, and with the pairs of people who share an item."""
     answers, of_item = np.bincount(person), np.bincount(item)
     n, m, observed = len(answers), len(of_item), len(score)
-    annotators, rest = _annotators_given_items(person, item, score)
+    groups, group_of = _linked(person, item, n, m)
+    annotators, rest = _annotators_given_items(person, item, score, group_of)
     by_row = score - (np.bincount(person, score) / answers)[person]
     items = max(0.0, float(by_row @ by_row) - rest)
-    left = observed - n - m + 1
+    left = observed - n - m + groups
     weight = 1 / (m * of_item[item])
-    c_annotator = float((np.bincount(person, weight) ** 2).sum()) * (n - 1) / (observed - m)
-    c_item = (m - 1) / m / (observed - n)
+    c_annotator = float((np.bincount(person, weight) ** 2).sum()) * (n - groups) / (observed - m)
+    c_item = (m - groups) / m / (observed - n)
     c_residual = float(weight @ weight) - c_annotator - c_item
-    squares = annotators / (n - 1), items / (m - 1), rest / left if left > 0 else 0.0
-    return GapSquares(*squares, c_annotator, c_item, c_residual, n, m, left)
+    squares = annotators / (n - groups), items / (m - groups), rest / left
+    return GapSquares(*squares, c_annotator, c_item, c_residual, n, m, observed, groups)
 
 
 def gap_spread(scores: Floats) -> Spread:
-    """Of the mean of the items' means, from the matrix with one more item, which everybody saw."""
+    """Of the mean of the items' means, with one more item that as many saw as the others: one that
+    everybody saw would let the interval grow with the people."""
     return spread_of_answers(*answers_in(scores))
 
 
 def spread_of_answers(person: Groups, item: Groups, score: Floats) -> Spread:
     """The same of one score an answer, as `squares_of_answers` takes them."""
-    n, m = int(person.max()) + 1, int(item.max()) + 1
-    extra = one_more_score((np.bincount(item, score) / np.bincount(item)).mean())
-    person = np.concatenate([person, np.arange(n)])
-    item, score = np.concatenate([item, np.full(n, m)]), np.concatenate([score, np.full(n, extra)])
     squares = squares_of_answers(person, item, score)
-    a, i = squares.c_annotator * squares.annotator, squares.c_item * squares.item
-    e, people, items = squares.c_residual * squares.residual, squares.n - 1, squares.m - 1
-    raw = a + i + e
-    df = satterthwaite(raw, (a, people), (i, items), (e, squares.residual_df))
-    mean = np.asarray((np.bincount(item, score) / np.bincount(item)).mean())
+    n, m, longer = squares.n, squares.m, squares.m + 1
+    mean = (np.bincount(item, score) / np.bincount(item)).mean()
+    people = squares.c_annotator * squares.annotator
+    a = people * (m / longer) ** 2
+    apart = (mean - one_more_score(mean)) / longer
+    i = (m - 1) / longer * squares.c_item * squares.item + float(apart) ** 2
+    e = (m - 1) / longer * squares.c_residual * squares.residual - people / longer**2
+    raw, left = a + i + e, squares.residual_df + squares.answers / m - 1
+    df = satterthwaite(raw, (a, n - squares.groups), (i, m), (e, left))
     se = np.sqrt(np.asarray(max(raw, a, i)))
-    return Spread(mean, se, within(df, people, items), min(people, items))
+    return Spread(mean_with_one_more(mean, m), se, within(df, n - 1, m), min(n - 1, m))
 
 
-def mostly_single(scores: Floats) -> bool:
-    """Whether most items have one viewer: then annotators cannot be told from items."""
-    viewers = (~np.isnan(scores)).sum(axis=0)
-    return bool(2 * np.sum(viewers == 1) > len(viewers))
+def why_no_fit(scores: Floats) -> str | None:
+    """Why annotators cannot be told from items where they did not all see the same."""
+    person, item, _ = answers_in(scores)
+    (n, m), answers = scores.shape, len(person)
+    if 2 * np.sum(np.bincount(item) == 1) > m:
+        return "Most items were seen by one annotator only"
+    if answers - n - m + _linked(person, item, n, m)[0] < 1:
+        return "Too few items were seen by several annotators"
+    return None
 
 
-def has_links(scores: Floats) -> bool:
-    """Whether answers are left, with the one more item and its n, to tell how they scatter beyond
-    the n + m effects of annotators and items."""
-    return bool((~np.isnan(scores)).sum() > scores.shape[1])
+def _linked(person: Groups, item: Groups, n: int, m: int) -> tuple[int, Groups]:
+    """How many groups of people and items no answer links, and the group of each person."""
+    size = n + m
+    links = scipy.sparse.csr_array((np.ones(len(person)), (person, n + item)), shape=(size, size))
+    count, group_of = scipy.sparse.csgraph.connected_components(links, directed=False)
+    return int(count), np.asarray(group_of[:n], np.intp)
 
 
-def _annotators_given_items(person: Groups, item: Groups, score: Floats) -> tuple[float, float]:
+def _annotators_given_items(
+    person: Groups, item: Groups, score: Floats, group_of: Groups
+) -> tuple[float, float]:
     """The sum of squares that annotators explain beyond items, and what neither explains."""
     viewers = np.bincount(item)
     centred = score - (np.bincount(item, score) / viewers)[item]
     own: Floats = np.asarray(np.bincount(person, centred), float)
-    explained = max(0.0, float(own @ _effects(person, item, viewers, own)))
+    explained = max(0.0, float(own @ _effects(person, item, own, group_of)))
     return explained, max(0.0, float(centred @ centred) - explained)
 
 
-def _effects(person: Groups, item: Groups, viewers: Groups, own: Floats) -> Floats:
+def _effects(person: Groups, item: Groups, own: Floats, group_of: Groups) -> Floats:
     """The annotators' effects by the normal equations, once the items' are eliminated.
 
     An item that everybody saw takes the same off all of them, so such items are left out of the
     equations and only hold people together; without any, one person of each group that shares items
     is held at 0. What the effects explain is the same, as each group's own deviations sum to 0."""
-    n = len(own)
+    n, viewers = len(own), np.bincount(item)
     by_all = viewers == n
     part = ~by_all[item]
     rows, columns = person[part], item[part]
@@ -344,8 +360,7 @@ def _effects(person: Groups, item: Groups, viewers: Groups, own: Floats) -> Floa
     equations = (scipy.sparse.diags_array(np.bincount(person).astype(float)) - common).tocsc()
     free = np.ones(n, bool)
     if not by_all.any():
-        _, groups = scipy.sparse.csgraph.connected_components(common, directed=False)
-        free[np.unique(groups, return_index=True)[1]] = False
+        free[np.unique(group_of, return_index=True)[1]] = False
     effects = np.zeros(n)
     if free.any():
         effects[free] = scipy.sparse.linalg.splu(equations[free][:, free]).solve(own[free])

@@ -139,9 +139,42 @@ def test_takes_answers_as_it_takes_a_matrix(seed: int) -> None:
     own = spread_of_answers(person[shuffled], item[shuffled], y[person, item][shuffled])
     assert own.se == pytest.approx(gap_spread(y).se, abs=1e-12)
     assert own.df == pytest.approx(gap_spread(y).df, abs=1e-9)
-    apart = np.full((4, 4), np.nan)
-    apart[:2, :2], apart[2:, 2:] = rng.random((2, 2)), rng.random((2, 2))
+
+
+def test_counts_the_degrees_of_freedom_of_groups_that_no_answer_links() -> None:
+    rng = np.random.default_rng(3)
+    apart = np.full((6, 8), np.nan)
+    apart[:3, :4], apart[3:, 4:] = rng.random((3, 4)), rng.random((3, 4))
     squares = gap_squares(apart)
-    first, second = (gap_squares(one) for one in (apart[:2, :2], apart[2:, 2:]))
-    explained = first.annotator + second.annotator
-    assert squares.annotator * 3 == pytest.approx(explained, abs=1e-12)
+    parts = [mean_squares(part) for part in (apart[:3, :4], apart[3:, 4:])]
+    assert (squares.groups, squares.residual_df) == (2, 12)
+    for name in ("annotator", "item", "residual"):
+        mean = np.mean([getattr(part, name) for part in parts])
+        assert getattr(squares, name) == pytest.approx(mean, abs=1e-12)
+
+
+def errors_in_parts(people: int, *, errors: int = 3) -> np.ndarray:
+    """600 answers to 200 items, three an item, all right but these."""
+    y = np.full((people, 200), np.nan)
+    for k in range(600):
+        y[k % people, k // 3 if people > 3 else k % 200] = 1.0
+    y[tuple(np.argwhere(~np.isnan(y))[:: 600 // errors][:errors].T)] = 0.0
+    return y
+
+
+def test_does_not_grow_with_the_people_who_share_as_many_answers() -> None:
+    widths = []
+    for people in (15, 50, 150):
+        found = cell_interval(errors_in_parts(people))
+        widths.append(100 * (found.high - found.low))
+    assert max(widths) < 7
+    assert max(widths) < 1.2 * min(widths)
+
+
+def test_has_no_interval_where_too_few_answers_tell_people_from_items() -> None:
+    y = np.full((4, 4), np.nan)
+    y[0, :2], y[1, 1:3], y[2, 2:], y[3, [3, 0]] = 1.0, 0.5, 1.0, 0.5
+    y[3, 0] = np.nan
+    assert cell_interval(y).notes == (
+        "Too few items were seen by several annotators: there is no interval for new items.",
+    )
