@@ -62,7 +62,7 @@ CURVES = _table("curves", *WHERE, *_own("curves"), *SCORED_UNDER)
 AVERAGES = _table("aggregates", *OF_AVERAGES)
 AVERAGE_TESTS = _table(
     "average-tests",
-    *(*picked(OF_TESTS, "study simulated shots"), *SYSTEM, *_own("average-tests")),
+    *(*picked(OF_TESTS, "study pool simulated shots"), *SYSTEM, *_own("average-tests")),
     *(*picked(OF_TESTS, "low high p p_holm"), *VERDICT, *picked(OF_TESTS, "n runs tasks")),
     BY_KEY["notes"],
 )

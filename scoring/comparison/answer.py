@@ -338,9 +338,9 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
     """What makes a verdict sure, and what each lacks that is not."""
     members = {test.family or 0 for those in named for test in those[:1] if test.in_family}
     told = [
-        "Sure: the interval lies wholly on one side (or within the margin), also after Holm's "
-        f"adjustment over {span(members or {0})} comparisons and without any one of the "
-        "people, who passed a floor that was set before the start.",
+        "Sure takes a floor, set before the start, that keeps out who only guesses; and the "
+        "interval lies wholly on one side (or within the margin), also after Holm's adjustment "
+        f"over {span(members or {0})} comparisons and without any one of the people.",
         "Probable: the interval does, but one of these is missing. Open: it does not, or it "
         "reaches into the margin.",
         "Likely: the 95 % interval, for other people and other items like these. Each figure is "

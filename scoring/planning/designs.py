@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from math import sqrt
 
+from annotation.models import Batch
+from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
 from annotation.work.estimating import ASSUMED_SECONDS
 from scoring.core.people_designs import (
@@ -102,6 +104,13 @@ def design_of(
     if viewers:
         return parts_design(annotators, items, viewers, a.costs, a.components, a.aim)
     return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
+
+
+def are_parts(batches: Sequence[Batch]) -> bool:
+    """Whether the people of a cell meet different parts of its test set; a sample that all are
+    asked is none."""
+    sets = {batch.test_set for batch in batches}
+    return len(sets) > 1 and all(PART in one.name for one in sets)
 
 
 def viewers_in(parts: Sequence[tuple[int, Set[str]]]) -> int:

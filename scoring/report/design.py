@@ -40,7 +40,7 @@ class TaskFacts:
         self.has_options = items.exclude(example__options=[]).exists()
         self.contexts = items.values("example__context_hash").distinct().count()
         self.parts = list(_parts(name, batches))
-        self.samples = [] if self.parts else list(_samples(task, name, batches))
+        self.samples = list(_samples(task, name, batches))
         self.shots = sorted({batch.shots for batch in batches})
         self.splits = len({batch.split for batch in batches if batch.split is not None})
         # As annotators saw it; empty before the start.
@@ -98,6 +98,8 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
     counted = Counter(batch.test_set for batch in batches)
     for test_set, count in counted.items():
         whole, _, drawn = test_set.name.rpartition(PART)
+        if LAID_OUT.search(test_set.name):
+            continue
         items = Item.objects.filter(item_set__task=task, item_set__name=whole).count()
         if items:
             seed = drawn.partition("-")[2] or "0"
@@ -107,17 +109,20 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
 
 def _parts(name: str, batches: Sequence[Batch]) -> Iterator[str]:
     """Such as “1,319 items of GSM8K in 99 parts of 39 to 40, each in 3 of them (seed 7)”."""
-    layouts: dict[tuple[str, str], set[int]] = defaultdict(set)
+    layouts: dict[str, list[int]] = defaultdict(list)
     for batch in batches:
         if found := LAID_OUT.search(batch.test_set.name):
-            layouts[found[2], found[3] or "0"].add(batch.test_set_id)
-    for (viewers, seed), sets in layouts.items():
+            layouts[found[3] or "0"].append(batch.test_set_id)
+    for seed, sets in layouts.items():
         items = Item.objects.filter(item_set__in=sets).order_by()
-        sizes = items.values("item_set").annotate(n=Count("pk")).values_list("n", flat=True)
-        total = items.values("example").distinct().count()
+        sizes, viewers = (
+            list(items.values(by).annotate(n=Count("pk")).values_list("n", flat=True))
+            for by in ("item_set", "example")
+        )
+        which = "" if len(sets) == len(batches) else f", in {len(sets)} of {len(batches)} batches"
         yield (
-            f"{total:,} items of {name} in {len(sets)} parts of {span(sizes)}, each in {viewers} "
-            f"of them (seed {seed})"
+            f"{len(viewers):,} items of {name} in {len({*sets})} parts of {span(sizes)}, each in "
+            f"{span(viewers)} of them (seed {seed}{which})"
         )
 
 

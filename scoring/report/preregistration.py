@@ -12,13 +12,12 @@ from typing import Any
 from django.utils import translation
 
 from annotation.models import Batch, Study
-from annotation.models.benchmark import PART
 from annotation.studies.screening import SIMULATED_AS, screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
-from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, viewers_in
+from scoring.planning.designs import MOST_ITEMS, Assumptions, are_parts, design_of, viewers_in
 from scoring.planning.plans import MOST_SIMULATED
 from scoring.report.design import Design
 from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
@@ -85,7 +84,7 @@ class Registered:
             ]
             viewers, splits = None, len(those)
             items = min(map(len, contexts))
-            if all(PART in batch.test_set.name for batch in those):
+            if are_parts(those):
                 items = max(map(len, contexts))
                 splits = len({batch.training_set_id for batch in those})
                 viewers = viewers_in([*zip(map(self._people, those), contexts, strict=True)])

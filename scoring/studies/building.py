@@ -10,11 +10,10 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task
-from annotation.models.benchmark import PART
 from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
 from annotation.work.estimating import Estimate, estimate, timed, unequal_lengths, usual_seconds
 from annotation.work.finishing import CENT
-from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, viewers_in
+from scoring.planning.designs import MOST_ITEMS, Assumptions, are_parts, design_of, viewers_in
 
 # With one person or one item there is no interval.
 FEWEST = 2
@@ -137,7 +136,7 @@ def _cells(
     for (task, shots, pool), those in cells.items():
         batches, numbers = [batch for batch, _ in those], [items for _, items in those]
         people, viewers = sum(batch.wanted for batch in batches), options.viewers
-        if all(PART in batch.test_set.name for batch in batches):
+        if are_parts(batches):
             viewers = viewers_in([(one.wanted, sizes[one.test_set_id][0]) for one in batches])
         items, splits = min(numbers), len(batches)
         if viewers:

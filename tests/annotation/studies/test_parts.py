@@ -106,7 +106,8 @@ def test_is_reported_as_it_was_done() -> None:
     make.worked_through(study.batches.earliest("pk"))
     told = " ".join(as_text(Report(study)).split())
     handed_out = "30 items of towns in 12 parts of 7 to 8, each in 3 of them (seed 0)."
-    assert f"a part of the items, and parts share items: {handed_out}" in told
+    laid_out = "Laid out in parts that share items, of which a person"
+    assert f"{laid_out} met one, were {handed_out}" in told
     assert (
         "Before the study, the reference answers of 1 test item of towns were corrected "
         "(version 2), for this reason: “Looked through by experts”."
@@ -115,7 +116,7 @@ def test_is_reported_as_it_was_done() -> None:
     assert f"1, of those that anybody answered; {30 - answered} test items have no answer." in told
     assert "Drawn at random" not in told
     planned = " ".join(as_markdown(study).split())
-    assert f"parts share items: {handed_out}" in planned
+    assert f"{laid_out} meets one, are {handed_out}" in planned
 
 
 def test_names_the_part_of_each_batch() -> None:

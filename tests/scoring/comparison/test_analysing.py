@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.models import Batch, Exclusion
+from annotation.models import Batch, Exclusion, Pool
+from annotation.studies.lifecycle import start_study
 from annotation.work.places import open_places
-from scoring.analysis.analysing import analyse, analysis_tables
-from scoring.analysis.tables import ALL
+from scoring.analysis.analysing import analyse, analysis_tables, filled
+from scoring.analysis.tables import ALL, AVERAGE_TESTS
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.keeping import plain
 from tests import make
@@ -277,3 +278,21 @@ def test_has_no_average_of_one_task() -> None:
 def test_says_of_every_limit_what_it_is_of() -> None:
     headings = [column.heading for table in ALL for column in table.columns]
     assert not {"95 % low", "95 % high"} & set(headings)
+
+
+def test_averages_name_their_pool() -> None:
+    benchmark = make.benchmark()
+    study = make.study(benchmark)
+    pools = [Pool.objects.create(study=study, name=n, slug=n.lower()) for n in ("Crowd", "Experts")]
+    tasks = [make.task(benchmark) for _ in range(2)]
+    for task in tasks:
+        for pool in pools:
+            batch = make.batch(study, task, wanted=2)
+            Batch.objects.filter(pk=batch.pk).update(pool=pool)
+        measured.run(task, wrong=2)
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        for wrong in (1, 2):
+            make.worked_through(batch, wrong=wrong)
+    table = filled(AVERAGE_TESTS, analyse(Scope(benchmark, study), Choices()))
+    assert [record["pool"] for record in table.records] == ["Crowd", "Experts"]

@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from annotation.payments.ledger import approve, correct
 from annotation.people.rows import rows
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.drafting import cut_into_parts, cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.studies.people import exclude, lift_exclusion
 from annotation.work.finishing import finish
@@ -289,6 +289,35 @@ def test_counts_the_shot_sets_of_a_cell() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
     assert "the shot sets that they saw (3 per cell)" in text_of(first.study, "Uncertainty")
     assert "degrees of freedom" not in text_of(first.study, "Uncertainty")
+
+
+def test_counts_no_shot_sets_of_a_cell_that_has_none() -> None:
+    benchmark = make.benchmark()
+    study, task = make.study(benchmark), make.task(benchmark, training=3)
+    for zero_shot in (True, False):
+        make.batch(study, task, zero_shot=zero_shot, wanted=1)
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        make.worked_through(batch)
+    text = text_of(study, "Uncertainty")
+    assert "the shot sets that they saw (one per cell with shots)" in text
+
+
+def test_tells_of_parts_only_where_they_are() -> None:
+    benchmark = make.benchmark()
+    study, whole = make.study(benchmark), make.task(benchmark, tests=12)
+    cut = make.task(benchmark, tests=12)
+    make.batch(study, whole, wanted=1)
+    for part in cut_into_parts(cut.item_sets.get(name="test"), 4, 2):
+        batch = make.batch(study, cut, zero_shot=True, wanted=1)
+        Batch.objects.filter(pk=batch.pk).update(test_set=part)
+    make.batch(study, cut, wanted=1)
+    text = text_of(study, "Design")
+    assert (
+        "Laid out in parts that share items, of which a person met one, were 12 items of "
+        f"{cut.slug} in 6 parts of 4, each in 2 of them (seed 0, in 6 of 7 batches)."
+    ) in text
+    assert "Everybody met a part" not in text
 
 
 def two_tasks(*, closed: bool = True, **fields: Any) -> Study:

@@ -15,7 +15,13 @@ from annotation.benchmarks.correcting import Given, correct_gold
 from annotation.models import Batch, Kind, Study
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import start_study, want_more
-from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_cell_of
+from scoring.report.preregistration import (
+    BEYOND,
+    Registered,
+    as_latex,
+    as_markdown,
+    planned_cell_of,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +117,18 @@ def test_tells_of_a_sample_and_of_its_batches() -> None:
     text = text_of(first.study)
     assert f"3 of 4 items of {first.task.slug} (seed 0, in 1 of 2 batches)." in text
     assert "whole test set" not in text
+
+
+def test_plans_a_sample_that_all_are_asked_as_the_whole_set_of_as_many_items() -> None:
+    study = make.study(make.benchmark())
+    task = make.task(study.benchmark, training=10, tests=40)
+    make.batch(study, task, wanted=6)
+    part = cut_test_set(task.item_sets.get(name="test"), 30)
+    study.batches.update(test_set=part)
+    [cell] = Registered(study).cells
+    assert (cell["people"], cell["items"], cell["splits"]) == (6, 30, 1)
+    assert {**cell, **planned_cell_of(6, 30, 0, 1)} == cell
+    assert cell.keys() >= {"width", "widths", *CHANCES}
 
 
 def test_finds_a_floor_where_people_are_known() -> None:
