@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from scoring.cells.cell_rows import Units, answers_by_item, cell_figures
+from scoring.cells.cell_rows import answers_by_item, cell_figures
 from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices
 from scoring.core.agreement import Agreement, alpha_interval, pairwise_s1_interval
 from scoring.core.intervals import NO_INTERVAL, PAIR, CellInterval, guard_band
-from scoring.core.s1 import consensus, score_many
 from scoring.core.variance import variance_components
 
 # A line of a table, by the keys of its columns, as it is kept.
 Record = Mapping[str, Any]
-# One other person is no consensus.
-FEWEST_OTHERS = 2
 
 
 def uncertainty(cell: Cell, choices: Choices) -> Record:
@@ -80,7 +77,6 @@ def agreement(cell: Cell, together: Row | None, *, seed: int) -> Record:
         "consensus_high": together.ci_high if together else None,
         "n": len(cell.scores),
         "items": together.items if together else None,
-        "against_others": _against_others(units, cell.references),
         **_limits("masi", alpha_interval(units, cell.clusters, distance="masi", rng=chance())),
         **_limits("pairwise_s1", pairwise_s1_interval(units, cell.clusters, rng=chance())),
         **_limits(
@@ -95,19 +91,3 @@ def _limits(name: str, found: Agreement) -> Record:
         f"{name}_low": known(found.low),
         f"{name}_high": known(found.high),
     }
-
-
-def _against_others(units: Units, references: str) -> float | None:
-    """In percent; None of two, whose other has no consensus. Whoever exceeds by the gold what
-    people reach against one another may have learned the noise of the labels."""
-    answers, golds = [], []
-    for unit in units:
-        for k, answer in enumerate(unit):
-            others = [other for other in (*unit[:k], *unit[k + 1 :]) if other is not None]
-            if answer is not None and len(others) >= FEWEST_OTHERS:
-                answers.append(answer)
-                golds.append([consensus(others)])
-    if not answers:
-        return None
-    scores = score_many(answers, np.arange(len(answers)), golds, references=references)
-    return percent(float(scores.mean()))

@@ -29,7 +29,7 @@ from scoring.cells.rows import (
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats, is_well_formed, judged_answers
 from scoring.core import intervals
-from scoring.core.bootstrap import consensus_interval, episode_score
+from scoring.core.bootstrap import COVERS_LESS, consensus_interval, episode_score
 from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
@@ -139,6 +139,7 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
         "ci_high": percent(score.high),
         "ci_method": EPISODE_BOOTSTRAP,
         "estimand": choices.estimand,
+        "notes": COVERS_LESS if score.covers_less else None,
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -67,6 +68,8 @@ class Cell:
     parameters: str = ""
     # The examples that it is read on; None: all of its test sets.
     only: frozenset[int] | None = None
+    # Of people without those excluded: the same with them.
+    including: "Cell | None" = None
 
     @property
     def annotators(self) -> tuple[Assignment, ...]:
@@ -92,7 +95,8 @@ class Cell:
 
     @cached_property
     def without_excluded(self) -> "Cell":
-        return self.keeping([not hasattr(member, "exclusion") for member in self.annotators])
+        kept = [not hasattr(member, "exclusion") for member in self.annotators]
+        return self if all(kept) else replace(self.keeping(kept), including=self)
 
     def keeping(self, kept: Sequence[bool]) -> "Cell":
         members: Any = tuple(compress(self.members, kept))
@@ -219,11 +223,11 @@ class CellReader(TaskScoring):
     ) -> list[Cell]:
         """A study's cells (or those of one task), over the annotators that count."""
         cells = self.everybody(study, simulated=simulated, task=task)
-        if not self.choices.with_excluded:
-            cells = [cell.without_excluded for cell in cells]
         if self.choices.without_signs:
             signed = with_signs([study])
             cells = [cell.keeping([one.pk not in signed for one in cell.members]) for cell in cells]
+        if not self.choices.with_excluded:
+            cells = [cell.without_excluded for cell in cells]
         return [cell for cell in cells if cell.members]
 
     def everybody(
@@ -256,7 +260,7 @@ class CellReader(TaskScoring):
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
-        no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
+        no_floors = {batch.pk: floor_lacks(batch) for batch in study.batches.all()}
         return [
             self._cell(
                 those[0].batch.task,
@@ -343,6 +347,14 @@ class CellReader(TaskScoring):
         if wanted:
             self._items |= scored_items(task, wanted.values(), self.gold_version(task))
         return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
+
+
+def floor_lacks(batch: Batch) -> str:
+    """Why its people passed no floor; that they are known is none, and is told in the report."""
+    asked = copy(batch)
+    asked.study = copy(batch.study)
+    asked.study.known_people = ""
+    return why_no_floor(asked)
 
 
 def shots_of_batch(batch: Batch) -> int | str:

@@ -11,7 +11,7 @@ from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.verdicts import OPEN, TOO_FEW
+from scoring.core.verdicts import FEWEST_FOR_SURE, OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import counted, listed, span
 from scoring.tests import outcomes
@@ -336,13 +336,15 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
     """What makes a verdict sure, and what each lacks that is not."""
-    members = {test.family or 0 for those in named for test in those[:1] if test.in_family}
+    tests = [test for those in named for test in those if test.in_family]
+    members = {those[0].family or 0 for those in named if those[0].in_family}
     told = [
-        "Sure takes a floor, set before the start, that keeps out who only guesses; and the "
-        "interval lies wholly on one side (or within the margin), also after Holm's adjustment "
-        f"over {span(members or {0})} comparisons and without any one of the people.",
-        "Probable: the interval does, but one of these is missing. Open: it does not, or it "
-        "reaches into the margin.",
+        f"Sure takes {FEWEST_FOR_SURE} people or more and a floor, set before the start, against "
+        "guessers; the interval lies wholly on one side (or within the margin), also after "
+        f"Holm's adjustment over {span(members or {0})} comparisons, without any one of the "
+        "people, and with the excluded.",
+        "Probable: the interval does, but one of these is missing. It is right by itself; "
+        f"{outcomes.by_chance(len(tests))}. Open: it does not, or it reaches into the margin.",
         "Likely: the 95 % interval, for other people and other items like these. Each figure is "
         "rounded by itself, so a difference may seem a point off.",
     ]

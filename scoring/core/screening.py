@@ -19,10 +19,8 @@ SEED = 20211206
 GUESSING = 0.1
 CAREFUL_MEAN, CAREFUL_SD, ITEM_SD = 0.85, 0.5, 1.2
 
-MOST_GUESSERS = 20
-"""Of 100, for a floor that deserves the name."""
-ADVISED_GUESSERS = 10
-"""Of 100, by the floor that is proposed where too many get in."""
+MOST_GUESSERS = ADVISED_GUESSERS = 10
+"""Of 100, for a floor that deserves the name, and by the one that is proposed where more get in."""
 FEWEST_ITEMS = 10
 """With fewer the share of right answers is mostly chance."""
 MOST_ARRIVALS = 400
@@ -56,7 +54,7 @@ class ScreeningFigures:
     """Shares between 0 and 1: of guessers who get in, by the whole rule and by its floor alone,
     and of careful people who are turned away. lowest_floor, in percent: of those in steps of 10
     points the lowest past which at most 10 of 100 guessers get; where the rule's own floor lets no
-    more than 20 in, or no floor keeps them out, None."""
+    more in, or no floor keeps them out, None."""
 
     guessers_in: float
     guessers_past_floor: float
@@ -87,7 +85,7 @@ def simulate_screening(rule: ScreeningRule) -> ScreeningFigures:
 
     past_floor = past(rule.floor)
     steps = range(10, 101, 10) if 100 * past_floor > MOST_GUESSERS else ()
-    lowest = next((floor for floor in steps if 100 * past(floor) <= ADVISED_GUESSERS), None)
+    lowest = next((floor for floor in steps if 100 * past(floor) <= MOST_GUESSERS), None)
     return ScreeningFigures(guessers_in, past_floor, 1 - careful_in, lowest)
 
 

@@ -108,6 +108,8 @@ CERTAIN = 1 - 1e-9
 AHEAD, BEHIND, SAME = "ahead", "behind", "same"
 OPEN, TOO_FEW = "open", "too_few"
 SURE, PROBABLE = "sure", "probable"
+FEWEST_FOR_SURE = 8
+"""With fewer people a verdict is at most probable."""
 
 # Of one cell, or an average; of systems alone it has no people.
 Tested = PairedDifference | AverageDifference
@@ -169,46 +171,71 @@ def holds_without_each(test: Tested, without: Iterable[Tested], *, margin: float
 @dataclass(frozen=True)
 class Member:
     """A test among those that are judged together. without: gives the same test without each
-    annotator in turn, once it is asked. no_floor: why its people passed no floor; exploratory: why
-    it is no member of the family; "" where they did, or it is."""
+    annotator in turn, once it is asked. with_excluded: the same with the excluded counted, where
+    there are any. no_floor: why its people passed no floor; exploratory: why it is no member of the
+    family; "" where they did, or it is."""
 
     test: Tested
     without: Callable[[], Iterable[Tested]] = tuple
     no_floor: str = ""
     exploratory: str = ""
+    with_excluded: Tested | None = None
+
+    def has_fewer(self, people: int) -> bool:
+        return self.test.people is not None and self.test.people < people
 
     @property
     def has_too_few(self) -> bool:
-        return self.test.people is not None and self.test.people < EXPLORATORY_BELOW
+        return self.has_fewer(EXPLORATORY_BELOW)
 
 
 def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict, ...]:
     """One for each test, in order. Those of five people or more that are not exploratory are one
     family, whose p values Holm adjusts. Sure is a direction whose adjusted p is at most 1 − level,
-    that holds without any one annotator, of people with a floor, and not exploratory; probable one
-    with that raw p that lacks any of these."""
-    found = [likeliest(member.test, margin=margin) for member in members]
+    with the excluded counted as well, that holds without any one annotator, of eight people with a
+    floor, and not exploratory; probable one with that raw p that lacks any of these."""
+    found = _adjusted(members, [member.test for member in members], margin)
+    tests = [member.with_excluded or member.test for member in members]
+    with_all = _adjusted(members, tests, margin)
+    family = int(np.sum([not np.isnan(adjusted) for _, _, adjusted in found]))
+    return tuple(
+        _verdict(member, *own, including, family, margin)
+        for member, own, including in zip(members, found, with_all, strict=True)
+    )
+
+
+Adjusted = tuple[str, float, float]
+
+
+def _adjusted(members: Sequence[Member], tests: Sequence[Tested], margin: float) -> list[Adjusted]:
+    """Of each test the direction, its p, and that adjusted over those of the family."""
+    found = [likeliest(test, margin=margin) for test in tests]
     p = [
         np.nan if member.has_too_few or member.exploratory else own
         for member, (_, own) in zip(members, found, strict=True)
     ]
-    family = int(np.sum(~np.isnan(p)))
-    return tuple(
-        _verdict(member, direction, own, adjusted, family, margin)
-        for member, (direction, own), adjusted in zip(members, found, holm(p).tolist(), strict=True)
-    )
+    return [(*one, adjusted) for one, adjusted in zip(found, holm(p).tolist(), strict=True)]
 
 
 def _verdict(
-    member: Member, direction: str, p: float, adjusted: float, family: int, margin: float
+    member: Member,
+    direction: str,
+    p: float,
+    adjusted: float,
+    including: Adjusted,
+    family: int,
+    margin: float,
 ) -> Verdict:
     if member.has_too_few or not p <= MOST:
         outcome = TOO_FEW if member.has_too_few else OPEN
         return Verdict(outcome, None, direction, p, adjusted, family)
     holds = holds_without_each(member.test, member.without(), margin=margin)
+    with_excluded = including[0] == direction and not (including[2] > MOST >= adjusted)
     lacks = {
-        f"not among {family} comparisons": adjusted > MOST,
+        f"sure by itself, not among {family} comparisons": adjusted > MOST,
+        "fewer than eight people": member.has_fewer(FEWEST_FOR_SURE),
         "falls without one annotator": not holds,
+        "falls with the excluded": not with_excluded,
         member.no_floor: True,
         member.exploratory: True,
     }

@@ -13,7 +13,7 @@ from annotation.models import Benchmark, Job
 from annotation.models.errors import Refusal
 from scoring.cells.rows import BY_KEY
 from scoring.cells.scope import ordered
-from scoring.core.bootstrap import EpisodeScore
+from scoring.core.bootstrap import COVERS_LESS, EpisodeScore
 from scoring.episodes.board import (
     PEOPLE,
     EpisodeBoard,
@@ -135,7 +135,8 @@ def _overall(entry: EpisodeEntry) -> dict[str, Value]:
 def _cell(figure: EpisodeScore, of: int) -> Cell:
     beneath = []
     if _has_spread(figure):
-        beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]")
+        less = ", covers less" * figure.covers_less
+        beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]{less}")
     if figure.episodes < of:
         beneath.append(f"{figure.episodes} of {of} episodes")
     return Cell(_percent(figure.mean), beneath=tuple(beneath))
@@ -165,7 +166,8 @@ def _wide(board: EpisodeBoard) -> Table:
     return Table(
         name="board",
         title="Board",
-        note="Mean accuracy over episodes; how far below and above it the interval reaches.",
+        note="Mean accuracy over episodes; how far below and above it the interval reaches. "
+        + COVERS_LESS,
         columns=(
             *WHO,
             words(
@@ -207,7 +209,8 @@ def _long(board: EpisodeBoard) -> Table:
     return Table(
         name="figures",
         title="Figures",
-        note="The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples.",
+        note="The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples. "
+        + COVERS_LESS,
         columns=(
             *WHO,
             TASK,
@@ -251,7 +254,7 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
         name="tests",
         title="Tests on the same episodes",
         note="The first less the second, over the episodes that both finished: a bootstrap over "
-        "episodes, and a paired t test with Holm's adjustment over all rows.",
+        f"episodes, and a paired t test with Holm's adjustment over all rows. {COVERS_LESS}",
         columns=TESTED,
         lines=lines_of(map(_tested, tests)),
     )

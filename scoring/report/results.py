@@ -16,6 +16,8 @@ from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
+from scoring.core.bootstrap import COVERS_LESS
+from scoring.core.screening import MOST_GUESSERS
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
 from scoring.report.words import day, few, from_to
@@ -32,7 +34,7 @@ from scoring.tables.table import (
     words,
 )
 from scoring.tests.differences import Difference
-from scoring.tests.outcomes import verdict_in_words
+from scoring.tests.outcomes import by_chance, verdict_in_words
 from scoring.tests.verdicts import Average
 
 # A cell's task, shots and pool.
@@ -71,6 +73,8 @@ class CellFacts:
 
 class Results:
     """with_agreement: computed where it is not kept, as the analysis computes it."""
+
+    most_guessers, covers_less = MOST_GUESSERS, COVERS_LESS
 
     def __init__(
         self,
@@ -123,6 +127,10 @@ class Results:
             for test in those:
                 found[BLOCKS.get(block_of(test), name)].append(test)
         return {name: found[name] for name in (*FAMILIES, *BLOCKS.values()) if name in found}
+
+    @property
+    def by_chance(self) -> str:
+        return by_chance(sum(test.in_family for those in self.claims.values() for test in those))
 
     @property
     def has_too_few(self) -> bool:

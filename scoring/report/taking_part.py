@@ -94,15 +94,13 @@ def _lifted(study: Study, people: Iterable[Assignment]) -> int:
 
 class Screened:
     """Of those who finished checks or a training: scores in percent at their first answers, and
-    whether each was let in. passed_mean: of those who were."""
+    whether each was let in. Those who were score more by this very choice."""
 
     def __init__(self, finished: Sequence[tuple[float, bool]]) -> None:
         scores = [score for score, _ in finished]
-        passed = [score for score, is_in in finished if is_in]
         self.finished = len(scores)
         self.mean = fmean(scores) if scores else None
-        self.passed_mean = fmean(passed) if passed else None
-        self.screened_out = Rate(len(scores) - len(passed), len(scores))
+        self.screened_out = Rate(sum(not is_in for _, is_in in finished), len(scores))
 
 
 class Training(Screened):

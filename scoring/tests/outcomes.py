@@ -59,6 +59,13 @@ def claimed_state(test: Difference) -> State:
     return OPEN, AHEAD if low > 0 else BEHIND
 
 
+def by_chance(comparisons: int) -> str:
+    """How many of so many are probable where nothing differs: one in twenty."""
+    about = max(1, round(comparisons / 20))
+    one = "one is" if about == 1 else f"{about} are"
+    return f"of {max(20, comparisons)} such comparisons about {one} expected by chance"
+
+
 def sign_of(test: Difference | None) -> str:
     """Of what was tested."""
     return STATES[state_of(test)][0] if test and test.p is not None else ""

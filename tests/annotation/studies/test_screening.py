@@ -38,9 +38,13 @@ def drafted(*, training: int = 20, zero_shot: bool = False, **fields: Any) -> Ba
         ({}, NO_FLOOR),
         ({"max_drop": 10}, NO_FLOOR),
         ({"min_training_score": 70}, ""),
-        ({"min_training_score": 70, "training": 10}, ""),
+        ({"min_training_score": 80, "training": 10}, ""),
+        (
+            {"min_training_score": 70, "training": 10},
+            "its floor lets in more than 10 of 100 people who only guess",
+        ),
         ({"min_training_score": 70, "training": 9}, "its floor rests on fewer than 10 items"),
-        ({"min_training_score": 50}, "its floor lets in more than 20 of 100 people who only guess"),
+        ({"min_training_score": 50}, "its floor lets in more than 10 of 100 people who only guess"),
         ({"min_training_score": 70, "zero_shot": True}, NO_FLOOR),
         ({"known_people": "Six linguists of our group.", "zero_shot": True}, ""),
     ],
@@ -64,7 +68,7 @@ def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
 def test_says_before_the_start_where_no_verdict_can_be_sure(admin_client: Client) -> None:
     study = drafted(min_training_score=60).study
     page = admin_client.get(reverse("annotation:start", args=[study.slug])).content.decode()
-    assert "can be sure: its floor lets in more than 20 of 100 people who only guess." in page
+    assert "can be sure: its floor lets in more than 10 of 100 people who only guess." in page
     Study.objects.update(min_training_score=70)
     assert list(unsure_verdicts(Study.objects.get())) == []
 

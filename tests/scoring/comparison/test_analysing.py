@@ -260,15 +260,6 @@ def test_takes_single_runs_of_two_systems() -> None:
     assert test["runs"] == 1
 
 
-def test_holds_each_annotator_against_the_consensus_of_the_others() -> None:
-    [three] = computed(measured.cell([3, 3, 6]))["agreement"]
-    # Two are right on all six, and the third on three of them: against each of the two the others
-    # agree on these three alone, and have no consensus on the rest.
-    assert three["against_others"] == pytest.approx(100 * (3 + 3 + 3) / 18)
-    [two] = computed(measured.cell([3, 6]))["agreement"]
-    assert two["against_others"] is None
-
-
 def test_has_no_average_of_one_task() -> None:
     batch = measured.cell([3, 4, 5])
     tables = analysis_tables(analyse(scope_of(batch), Choices()))

@@ -15,8 +15,6 @@ from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
-KNOWN = {"known_people": "Colleagues of ours."}
-
 
 def seen(study: Study, **choices: Any) -> Comparison:
     return compare(Scope(study.benchmark, study), Choices(**choices))
@@ -25,7 +23,7 @@ def seen(study: Study, **choices: Any) -> Comparison:
 def two_by_two() -> Study:
     """Two tasks, each with and without shots, five people in each cell; two systems on all."""
     benchmark = make.benchmark()
-    study = make.study(benchmark, **KNOWN)
+    study = make.study(benchmark)
     tasks = [make.task(benchmark, tests=20) for _ in range(2)]
     batches = [
         make.batch(study, task, wanted=5, zero_shot=zero)
@@ -68,14 +66,20 @@ def test_judges_tasks_averages_shots_and_systems_apart() -> None:
 
 @pytest.mark.parametrize(
     ("about", "certainty"),
-    [(KNOWN, "sure"), ({"min_training_score": 90}, "probable"), ({}, "probable")],
+    [
+        ({"min_training_score": 80, "training": 10}, "sure"),
+        ({"min_training_score": 90}, "probable"),
+        ({"known_people": "Colleagues of ours."}, "probable"),
+        ({}, "probable"),
+    ],
 )
 def test_is_sure_with_a_floor_alone(about: dict[str, Any], certainty: str) -> None:
     """A floor over three items lets too many guessers in."""
-    batch = make.running_batch(wanted=5, tests=30, **about)
-    for number in range(5):
+    batch = make.running_batch(wanted=8, tests=30, **about)
+    for number in range(8):
         make.worked_through(batch, wrong=0 if "min_training_score" in about else number % 2)
-    measured.run(batch.task, wrong=25, at=make.NOON)
+    shots = batch.training_set.shots
+    measured.run(batch.task, wrong=25, shots=shots, at=make.NOON)
     [test] = seen(batch.study).tests
     assert (test.outcome, test.certainty) == ("ahead", certainty)
     assert bool(test.reasons) == (certainty == "probable")

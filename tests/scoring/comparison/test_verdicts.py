@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Batch, Study
+from annotation.models import Batch, Exclusion, Judgement, Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import compare
+from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
@@ -21,29 +21,30 @@ def table_of(study: Study) -> Comparison:
     return compare(Scope(study.benchmark, study))
 
 
-KNOWN = {"known_people": "Colleagues of ours."}
+# Of ten training items with two labels: 5 of 100 guessers pass it.
+FLOOR: dict[str, Any] = {"min_training_score": 80}
 
 
 def cell_of(people: int, wrong: int, **study: Any) -> Batch:
-    """So many people, nearly all right on sixty items, beside a system with so many wrong."""
-    batch = make.running_batch(wanted=people, tests=60, training=3, **{**KNOWN, **study})
+    """So many people, all right on sixty items, beside a system with so many wrong."""
+    batch = make.running_batch(wanted=people, tests=60, training=10, **{**FLOOR, **study})
     for number in range(people):
-        make.worked_through(batch, wrong=3 + number % 2)
-    measured.run(batch.task, wrong=wrong)
+        make.worked_through(batch, wrong=number % 2)
+    measured.run(batch.task, wrong=wrong, shots=10)
     return batch
 
 
 def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
     """Two tasks with people of their own, or the same ones, and a system that has both."""
     benchmark = make.benchmark()
-    tasks = [make.task(benchmark, tests=30) for _ in range(2)]
-    study = make.study(benchmark, **KNOWN)
+    tasks = [make.task(benchmark, training=10, tests=30) for _ in range(2)]
+    study = make.study(benchmark, **FLOOR)
     batches = [make.batch(study, task, wanted=people) for task in tasks]
     make.start_study(study, at=make.NOON)
     for task, batch in zip(tasks, batches, strict=True):
         for number in range(people):
-            make.worked_through(batch, wrong=3 + number % 3)
-        measured.run(task, wrong=20)
+            make.worked_through(batch, wrong=number % 3)
+        measured.run(task, wrong=20, shots=10)
     if shared:
         firsts, seconds = (batch.assignments.order_by("pk") for batch in batches)
         # As a study of an older version may hold it.
@@ -63,8 +64,9 @@ def cells_of(study: Study) -> tuple[list[Cell], list[Cell]]:
 @pytest.mark.parametrize(
     ("people", "wrong", "margin", "state"),
     [
-        (5, 40, 0, ("ahead", "sure")),
-        (5, 40, 80, ("same", "sure")),
+        (8, 40, 0, ("ahead", "sure")),
+        (8, 40, 80, ("same", "sure")),
+        (7, 40, 0, ("ahead", "probable")),
         (5, 1, 0, ("open", None)),
         (4, 40, 0, ("too_few", None)),
         (1, 40, 0, ("too_few", None)),
@@ -84,10 +86,31 @@ def test_says_what_the_tests_allow(
 
 
 def test_is_not_sure_of_people_without_a_floor() -> None:
-    study = cell_of(5, 40, known_people="").study
+    """That they are known is none."""
+    study = cell_of(8, 40, min_training_score=None, known_people="Colleagues of ours.").study
     [verdict] = table_of(study).tests
     assert (verdict.outcome, verdict.certainty) == ("ahead", "probable")
-    assert len(verdict.reasons) == 1
+    assert verdict.reasons == ("no floor was set",)
+
+
+def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
+    """Two of ten who knew little are excluded after their scores."""
+    batch = make.running_batch(wanted=10, tests=60, training=10, **FLOOR)
+    people = [make.worked_through(batch, wrong=number % 2) for number in range(10)]
+    measured.run(batch.task, wrong=9, shots=10)
+    with make.unlocked():
+        for person in people[:2]:
+            tested = person.judgements.filter(role="test").values("pk")[:50]
+            Judgement.objects.filter(pk__in=tested).update(answer=["?"])
+    before = table_of(batch.study).tests[0]
+    for person in people[:2]:
+        Exclusion.objects.create(assignment=person, reason="They knew little.")
+    [verdict] = table_of(batch.study).tests
+    assert (before.outcome, before.n) == ("open", 10)
+    assert (verdict.outcome, verdict.certainty, verdict.n) == ("ahead", "probable", 8)
+    assert verdict.reasons == ("falls with the excluded",)
+    [row] = compute_table(Scope(batch.study.benchmark, batch.study), Choices()).tests
+    assert row == verdict
 
 
 def test_agrees_with_the_core_on_every_figure() -> None:
@@ -102,7 +125,7 @@ def test_agrees_with_the_core_on_every_figure() -> None:
 
 
 def test_says_of_the_average_what_the_core_says() -> None:
-    study = two_tasks()
+    study = two_tasks(people=8)
     people, systems = cells_of(study)
     tests = [
         paired_difference(cell.scores, system.scores)
@@ -112,7 +135,7 @@ def test_says_of_the_average_what_the_core_says() -> None:
     [verdict] = table.average_tests
     expected = average_difference(tests)
     assert (verdict.outcome, verdict.certainty) == ("ahead", "sure")
-    assert (verdict.task, len(verdict.tasks), verdict.n, verdict.runs) == (None, 2, 5, 1)
+    assert (verdict.task, len(verdict.tasks), verdict.n, verdict.runs) == (None, 2, 8, 1)
     assert (verdict.low, verdict.high) == pytest.approx((100 * expected.low, 100 * expected.high))
     cells = [cell_interval(cell.scores) for cell in people]
     means = average_interval(
@@ -129,7 +152,7 @@ def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
     study = two_tasks()
     for task in study.benchmark.tasks.all():
         for wrong in (5, 6):
-            measured.run(task, system=f"System {wrong}", wrong=wrong)
+            measured.run(task, system=f"System {wrong}", wrong=wrong, shots=10)
     averages = table_of(study).average_tests
     assert [verdict.family for verdict in averages] == [3, 3, 3]
     expected = holm([verdict.p for verdict in averages])
@@ -159,7 +182,7 @@ def test_calls_an_average_of_small_groups_exploratory() -> None:
 
 def test_tests_no_published_figure() -> None:
     batch = cell_of(5, 12)
-    measured.reported(batch.study.benchmark, batch.task.slug, shots=3, mean=70.0)
+    measured.reported(batch.study.benchmark, batch.task.slug, mean=70.0)
     table = table_of(batch.study)
     assert [verdict.system for verdict in table.tests] == ["BERT-Base"]
     assert [row.block for row in table.rows if row.kind == "reported"] == ["other"]

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from functools import partial
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +25,12 @@ STATES = {"too few people": "too_few"}
 
 
 def a_difference(
-    difference: float, se: float = 0.02, df: float = 30, people: int | None = 5
+    difference: float, se: float = 0.02, df: float = 30, people: int | None = 8
 ) -> AverageDifference:
     return AverageDifference(difference, se, df, nan, nan, nan, nan, people)
 
 
-def member(test: AverageDifference, *without: AverageDifference, **about: str) -> Member:
+def member(test: AverageDifference, *without: AverageDifference, **about: Any) -> Member:
     return Member(test, lambda: without, **about)
 
 
@@ -140,7 +141,7 @@ def test_adjusts_over_the_tests_that_allow_a_claim() -> None:
         ("ahead", "sure"),
     ]
     assert [verdict.family for verdict in found] == [4] * 7
-    assert found[1].reasons == ("not among 4 comparisons",)
+    assert found[1].reasons == ("sure by itself, not among 4 comparisons",)
     assert found[5].reasons == ("other shot sets",)
     assert isnan(found[3].p_holm)
     assert isnan(found[5].p_holm)
@@ -169,6 +170,24 @@ def test_is_not_sure_where_one_annotator_carries_it() -> None:
 def test_is_not_sure_without_a_floor() -> None:
     [found] = verdicts([member(a_difference(0.1), no_floor="no floor was set")])
     assert (found.certainty, found.reasons) == ("probable", ("no floor was set",))
+
+
+def test_is_not_sure_of_fewer_than_eight_people() -> None:
+    for people, certainty in ((7, "probable"), (8, "sure"), (None, "sure")):
+        [found] = verdicts([member(a_difference(0.1, people=people))])
+        assert found.certainty == certainty
+        assert found.reasons == (("fewer than eight people",) if people == 7 else ())
+
+
+def test_is_not_sure_where_it_falls_with_the_excluded() -> None:
+    """Also where only the adjustment lets it fall: its family's other members have theirs, too."""
+    found = {}
+    for d in (0.1, 0.043, 0.03, -0.1):
+        one = member(a_difference(0.1), with_excluded=a_difference(d))
+        other = member(a_difference(0.1), with_excluded=a_difference(0.042))
+        found[d] = verdicts([one, other])[0].reasons
+    falls = ("falls with the excluded",)
+    assert found == {0.1: (), 0.043: falls, 0.03: falls, -0.1: falls}
 
 
 def test_rejects_a_negative_margin() -> None:

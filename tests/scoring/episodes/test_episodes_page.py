@@ -34,7 +34,7 @@ def page(client: Client, name: str, **query: str) -> str:
 def test_shows_the_board_with_its_intervals_and_tests(admin_client: Client, flex: str) -> None:
     text = page(admin_client, flex)
     assert "UniFew FT Meta-trained 50.0 62.5 56.2" in text.replace("meta-trained", "Meta-trained")
-    assert "62.5 [50.0–75.0] 2 of 6 episodes" in text
+    assert "62.5 [50.0–75.0], covers less 2 of 6 episodes" in text
     assert "(not finished)" in text
     assert "Tests on the same episodes" in text
 

@@ -73,7 +73,6 @@ def test_counts_the_training_and_who_was_screened_out() -> None:
     training = facts_of(batch).training
     assert training.finished == 3
     assert training.mean == pytest.approx((100 + 75 + 25) / 3)
-    assert training.passed_mean == pytest.approx((100 + 75) / 2)
     assert (training.screened_out.count, training.reasons) == (1, {"floor": 1})
 
 

@@ -131,8 +131,10 @@ def test_plans_a_sample_that_all_are_asked_as_the_whole_set_of_as_many_items() -
     assert cell.keys() >= {"width", "widths", *CHANCES}
 
 
-def test_finds_a_floor_where_people_are_known() -> None:
-    assert "No verdict is sure" not in text_of(batch(known_people="Six linguists.").study)
+def test_finds_no_floor_where_people_are_known() -> None:
+    text = text_of(batch(known_people="Six linguists.").study)
+    assert "with 10 shots: no floor was set." in text
+    assert "No verdict is sure" not in text_of(batch(min_training_score=80).study)
 
 
 def test_tells_of_checks_which_give_a_floor_to_zero_shot() -> None:
@@ -203,7 +205,7 @@ def test_says_where_nobody_is_screened() -> None:
 def test_says_what_a_floor_is() -> None:
     text = text_of(batch().study)
     assert "the cell has a floor, and" in text
-    assert "on at least 10 items that are no test items, by which at most 20 of 100" in text
+    assert "on at least 10 items that are no test items, by which at most 10 of 100" in text
 
 
 def test_plans_each_cell_over_its_splits() -> None:
