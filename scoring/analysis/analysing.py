@@ -46,7 +46,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    12,
+    13,
     "analyse_comparison",
     columns=tuple(key for table in tables.ALL for key in table.keys),
 )

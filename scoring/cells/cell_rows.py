@@ -28,8 +28,7 @@ from scoring.cells.rows import (
 )
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats, is_well_formed, judged_answers
-from scoring.core import intervals
-from scoring.core.bootstrap import COVERS_LESS, consensus_interval, episode_score
+from scoring.core import bootstrap, intervals
 from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
@@ -127,7 +126,7 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     by_episode: dict[str, list[float]] = {}
     for split, scores in zip(cell.splits, cell.scores, strict=True):
         by_episode.setdefault(split, []).append(float(np.nanmean(scores)))
-    score = episode_score(
+    score = bootstrap.episode_score(
         [np.mean(those) for those in by_episode.values()], rng=np.random.default_rng(choices.seed)
     )
     figures = {"mean": percent(score.mean), "sd": percent(score.sd), "m": score.episodes}
@@ -139,7 +138,7 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
         "ci_high": percent(score.high),
         "ci_method": EPISODE_BOOTSTRAP,
         "estimand": choices.estimand,
-        "notes": COVERS_LESS if score.covers_less else None,
+        "notes": bootstrap.COVERS_LESS if score.episodes < bootstrap.ENOUGH_EPISODES else None,
     }
 
 
@@ -301,7 +300,7 @@ def consensus_limits(
     fixed: it is for other items like these."""
     if any(len(set(contexts)) < FEWEST_CONTEXTS for _, contexts in tasks):
         return None, None
-    low, high = consensus_interval(tasks, rng=np.random.default_rng(seed))
+    low, high = bootstrap.consensus_interval(tasks, rng=np.random.default_rng(seed))
     return percent(low), percent(high)
 
 

@@ -98,10 +98,9 @@ def _resampled(
     return np.asarray((counts @ sums) / (counts @ sizes))
 
 
-ENOUGH = 20
+ENOUGH_EPISODES = 20
 COVERS_LESS = (
-    f"An interval over fewer than {ENOUGH} episodes covers less than it says: 84 % with 5, 88 % "
-    "with 8."
+    f"Over fewer than {ENOUGH_EPISODES} episodes an interval covers less: 84 % with 5, 88 % with 8."
 )
 """By simulation, at 95 %."""
 
@@ -115,10 +114,6 @@ class EpisodeScore:
     low: float
     high: float
     episodes: int
-
-    @property
-    def covers_less(self) -> bool:
-        return self.episodes < ENOUGH
 
 
 def episode_score(

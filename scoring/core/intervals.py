@@ -155,7 +155,7 @@ def _interval(
     method = NO_INTERVAL
     if missing is None and estimand == "new_items":
         spread = gap_spread(y) if has_gaps else complete_spread(y)
-        se, df = spread.se, np.asarray(spread.guard_df if guard else spread.df)
+        se, df = spread.se, np.asarray(min(n - 1, m) if guard else spread.df)
         low, high = wilson_limits(mean, spread.effective, t_quantile(df, level))
         method = GUARD if guard else WILSON_WITH_GAPS if has_gaps else WILSON
     elif missing is None:

@@ -177,12 +177,11 @@ HALF = 0.5 - 1e-9
 @dataclass(frozen=True)
 class Spread:
     """Of one cell, or of many in arrays, from the matrix with one more item. mean: p′. se and df:
-    √V′ and Satterthwaite's degrees of freedom within their bounds, the lower one guard_df."""
+    √V′ and Satterthwaite's degrees of freedom within their bounds."""
 
     mean: Floats
     se: Floats
     df: Floats
-    guard_df: int
 
     @property
     def effective(self) -> Floats:
@@ -232,16 +231,15 @@ def with_constant_items(squares: MeanSquares, count: int) -> MeanSquares:
 
 
 def _spread(squares: MeanSquares, mean: Floats) -> Spread:
-    se, df = crossed_spread(squares)
-    return Spread(mean, se, df, guard_df=min(squares.n - 1, squares.m - 1))
+    return Spread(mean, *crossed_spread(squares))
 
 
 @dataclass(frozen=True)
 class GapSquares:
     """Of n × m scores; every item weighs alike, and so does each of its viewers. c_annotator,
     c_item and c_residual: how much of each mean square belongs to the variance of the mean over new
-    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing. groups: of people
-    and items that no score links."""
+    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing. mean: of the
+    items' means. groups: of people and items that no score links."""
 
     annotator: float
     item: float
@@ -251,6 +249,7 @@ class GapSquares:
     c_residual: float
     n: int
     m: int
+    mean: float
     answers: int
     groups: int
 
@@ -265,59 +264,53 @@ def item_means(scores: Floats) -> Floats:
 
 
 def gap_squares(scores: Floats) -> GapSquares:
-    """Of n × m scores that `why_no_fit` has nothing against."""
-    return squares_of_answers(*answers_in(scores))
-
-
-def answers_in(scores: Floats) -> tuple[Groups, Groups, Floats]:
-    """The person, the item and the score of each answer of n × m scores."""
-    person, item = np.nonzero(~np.isnan(scores))
-    return person, item, scores[person, item]
-
-
-def squares_of_answers(person: Groups, item: Groups, score: Floats) -> GapSquares:
-    """The same of one score an answer, by people and items that count from 0 without a gap: time
-    and memory go with the answers, and with the pairs of people who share an item."""
+    """Of n × m scores that `why_no_fit` has nothing against: time and memory go with the answers,
+    and with the pairs of people who share an item."""
+    person, item, score = _answers_in(scores)
     answers, of_item = np.bincount(person), np.bincount(item)
     n, m, observed = len(answers), len(of_item), len(score)
     groups, group_of = _linked(person, item, n, m)
-    annotators, rest = _annotators_given_items(person, item, score, group_of)
+    means = np.bincount(item, score) / of_item
+    centred = score - means[item]
+    own: Floats = np.asarray(np.bincount(person, centred), float)
+    annotators = max(0.0, float(own @ _effects(person, item, own, group_of)))
+    rest = max(0.0, float(centred @ centred) - annotators)
     by_row = score - (np.bincount(person, score) / answers)[person]
     items = max(0.0, float(by_row @ by_row) - rest)
-    left = observed - n - m + groups
     weight = 1 / (m * of_item[item])
     c_annotator = float((np.bincount(person, weight) ** 2).sum()) * (n - groups) / (observed - m)
     c_item = (m - groups) / m / (observed - n)
     c_residual = float(weight @ weight) - c_annotator - c_item
-    squares = annotators / (n - groups), items / (m - groups), rest / left
-    return GapSquares(*squares, c_annotator, c_item, c_residual, n, m, observed, groups)
+    squares = annotators / (n - groups), items / (m - groups), rest / (observed - n - m + groups)
+    mean = float(means.mean())
+    return GapSquares(*squares, c_annotator, c_item, c_residual, n, m, mean, observed, groups)
 
 
 def gap_spread(scores: Floats) -> Spread:
     """Of the mean of the items' means, with one more item that as many saw as the others: one that
     everybody saw would let the interval grow with the people."""
-    return spread_of_answers(*answers_in(scores))
-
-
-def spread_of_answers(person: Groups, item: Groups, score: Floats) -> Spread:
-    """The same of one score an answer, as `squares_of_answers` takes them."""
-    squares = squares_of_answers(person, item, score)
-    n, m, longer = squares.n, squares.m, squares.m + 1
-    mean = (np.bincount(item, score) / np.bincount(item)).mean()
+    squares = gap_squares(scores)
+    n, m, longer, mean = squares.n, squares.m, squares.m + 1, squares.mean
     people = squares.c_annotator * squares.annotator
     a = people * (m / longer) ** 2
-    apart = (mean - one_more_score(mean)) / longer
-    i = (m - 1) / longer * squares.c_item * squares.item + float(apart) ** 2
+    apart = float(mean - one_more_score(mean)) / longer
+    i = (m - 1) / longer * squares.c_item * squares.item + apart**2
     e = (m - 1) / longer * squares.c_residual * squares.residual - people / longer**2
     raw, left = a + i + e, squares.residual_df + squares.answers / m - 1
     df = satterthwaite(raw, (a, n - squares.groups), (i, m), (e, left))
     se = np.sqrt(np.asarray(max(raw, a, i)))
-    return Spread(mean_with_one_more(mean, m), se, within(df, n - 1, m), min(n - 1, m))
+    return Spread(mean_with_one_more(mean, m), se, within(df, n - 1, m))
+
+
+def _answers_in(scores: Floats) -> tuple[Groups, Groups, Floats]:
+    """The person, the item and the score of each answer of n × m scores."""
+    person, item = np.nonzero(~np.isnan(scores))
+    return person, item, scores[person, item]
 
 
 def why_no_fit(scores: Floats) -> str | None:
     """Why annotators cannot be told from items where they did not all see the same."""
-    person, item, _ = answers_in(scores)
+    person, item, _ = _answers_in(scores)
     (n, m), answers = scores.shape, len(person)
     if 2 * np.sum(np.bincount(item) == 1) > m:
         return "Most items were seen by one annotator only"
@@ -332,17 +325,6 @@ def _linked(person: Groups, item: Groups, n: int, m: int) -> tuple[int, Groups]:
     links = scipy.sparse.csr_array((np.ones(len(person)), (person, n + item)), shape=(size, size))
     count, group_of = scipy.sparse.csgraph.connected_components(links, directed=False)
     return int(count), np.asarray(group_of[:n], np.intp)
-
-
-def _annotators_given_items(
-    person: Groups, item: Groups, score: Floats, group_of: Groups
-) -> tuple[float, float]:
-    """The sum of squares that annotators explain beyond items, and what neither explains."""
-    viewers = np.bincount(item)
-    centred = score - (np.bincount(item, score) / viewers)[item]
-    own: Floats = np.asarray(np.bincount(person, centred), float)
-    explained = max(0.0, float(own @ _effects(person, item, own, group_of)))
-    return explained, max(0.0, float(centred @ centred) - explained)
 
 
 def _effects(person: Groups, item: Groups, own: Floats, group_of: Groups) -> Floats:

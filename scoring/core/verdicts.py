@@ -181,12 +181,10 @@ class Member:
     exploratory: str = ""
     with_excluded: Tested | None = None
 
-    def has_fewer(self, people: int) -> bool:
-        return self.test.people is not None and self.test.people < people
-
     @property
-    def has_too_few(self) -> bool:
-        return self.has_fewer(EXPLORATORY_BELOW)
+    def people(self) -> float:
+        """Of systems there are never too few."""
+        return np.inf if self.test.people is None else self.test.people
 
 
 def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict, ...]:
@@ -195,15 +193,13 @@ def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict
     with the excluded counted as well, that holds without any one annotator, of eight people with a
     floor, and not exploratory; probable one with that raw p that lacks any of these."""
     found = _adjusted(members, [member.test for member in members], margin)
-    tests = [member.with_excluded or member.test for member in members]
-    with_all = _adjusted(members, tests, margin)
+    with_all = _adjusted(members, [one.with_excluded or one.test for one in members], margin)
     family = int(np.sum([not np.isnan(adjusted) for _, _, adjusted in found]))
-    return tuple(
-        _verdict(member, *own, including, family, margin)
-        for member, own, including in zip(members, found, with_all, strict=True)
-    )
+    every = zip(members, found, with_all, strict=True)
+    return tuple(_verdict(*each, family, margin) for each in every)
 
 
+# A direction, its p, and that adjusted.
 Adjusted = tuple[str, float, float]
 
 
@@ -211,29 +207,25 @@ def _adjusted(members: Sequence[Member], tests: Sequence[Tested], margin: float)
     """Of each test the direction, its p, and that adjusted over those of the family."""
     found = [likeliest(test, margin=margin) for test in tests]
     p = [
-        np.nan if member.has_too_few or member.exploratory else own
+        np.nan if member.people < EXPLORATORY_BELOW or member.exploratory else own
         for member, (_, own) in zip(members, found, strict=True)
     ]
     return [(*one, adjusted) for one, adjusted in zip(found, holm(p).tolist(), strict=True)]
 
 
 def _verdict(
-    member: Member,
-    direction: str,
-    p: float,
-    adjusted: float,
-    including: Adjusted,
-    family: int,
-    margin: float,
+    member: Member, own: Adjusted, including: Adjusted, family: int, margin: float
 ) -> Verdict:
-    if member.has_too_few or not p <= MOST:
-        outcome = TOO_FEW if member.has_too_few else OPEN
+    direction, p, adjusted = own
+    has_too_few = member.people < EXPLORATORY_BELOW
+    if has_too_few or not p <= MOST:
+        outcome = TOO_FEW if has_too_few else OPEN
         return Verdict(outcome, None, direction, p, adjusted, family)
     holds = holds_without_each(member.test, member.without(), margin=margin)
     with_excluded = including[0] == direction and not (including[2] > MOST >= adjusted)
     lacks = {
         f"sure by itself, not among {family} comparisons": adjusted > MOST,
-        "fewer than eight people": member.has_fewer(FEWEST_FOR_SURE),
+        "fewer than eight people": member.people < FEWEST_FOR_SURE,
         "falls without one annotator": not holds,
         "falls with the excluded": not with_excluded,
         member.no_floor: True,

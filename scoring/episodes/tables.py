@@ -13,7 +13,7 @@ from annotation.models import Benchmark, Job
 from annotation.models.errors import Refusal
 from scoring.cells.rows import BY_KEY
 from scoring.cells.scope import ordered
-from scoring.core.bootstrap import COVERS_LESS, EpisodeScore
+from scoring.core.bootstrap import COVERS_LESS, ENOUGH_EPISODES, EpisodeScore
 from scoring.episodes.board import (
     PEOPLE,
     EpisodeBoard,
@@ -135,7 +135,7 @@ def _overall(entry: EpisodeEntry) -> dict[str, Value]:
 def _cell(figure: EpisodeScore, of: int) -> Cell:
     beneath = []
     if _has_spread(figure):
-        less = ", covers less" * figure.covers_less
+        less = ", covers less" * (figure.episodes < ENOUGH_EPISODES)
         beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]{less}")
     if figure.episodes < of:
         beneath.append(f"{figure.episodes} of {of} episodes")
@@ -166,8 +166,7 @@ def _wide(board: EpisodeBoard) -> Table:
     return Table(
         name="board",
         title="Board",
-        note="Mean accuracy over episodes; how far below and above it the interval reaches. "
-        + COVERS_LESS,
+        note=f"Mean accuracy; how far below and above it the interval reaches. {COVERS_LESS}",
         columns=(
             *WHO,
             words(
@@ -209,8 +208,7 @@ def _long(board: EpisodeBoard) -> Table:
     return Table(
         name="figures",
         title="Figures",
-        note="The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples. "
-        + COVERS_LESS,
+        note=f"SD over episodes (ddof 0); percentile bootstrap of 1,000 resamples. {COVERS_LESS}",
         columns=(
             *WHO,
             TASK,

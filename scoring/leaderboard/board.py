@@ -194,7 +194,7 @@ class Entries:
     entries: tuple[Entry, ...]
 
 
-STORE = Store(Part.BOARD, Entries, 5)
+STORE = Store(Part.BOARD, Entries, 6)
 
 
 def _kept_entries(

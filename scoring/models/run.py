@@ -149,9 +149,7 @@ class Run(models.Model):
         null=True, blank=True, help_text="Leave empty for fully supervised (“all”)."
     )
     split = models.PositiveIntegerField(null=True, blank=True)
-    repeat = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Number or seed, of several with these shots and split."
-    )
+    repeat = models.PositiveIntegerField(null=True, blank=True, help_text="Its number or seed.")
     episode = models.PositiveIntegerField(null=True, blank=True)
 
     citation = models.TextField(blank=True)

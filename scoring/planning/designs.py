@@ -106,18 +106,19 @@ def design_of(
     return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
 
 
-def are_parts(batches: Sequence[Batch]) -> bool:
-    """Whether the people of a cell meet different parts of its test set; a sample that all are
-    asked is none."""
+def size_of(
+    batches: Sequence[Batch], people: Sequence[int], contexts: Sequence[Set[str]]
+) -> tuple[int, int, int | None]:
+    """Of a cell, by the people and the contexts of each batch: the contexts of one person (least,
+    unless they meet different parts), the splits, and about how many people have each, of parts. A
+    sample that all are asked is no part."""
     sets = {batch.test_set for batch in batches}
-    return len(sets) > 1 and all(PART in one.name for one in sets)
-
-
-def viewers_in(parts: Sequence[tuple[int, Set[str]]]) -> int:
-    """About how many people each context of a cell has, of which every part holds some: the people
-    of each part, and its contexts."""
-    every = set().union(*(contexts for _, contexts in parts))
-    return round(sum(people * len(contexts) for people, contexts in parts) / len(every))
+    sizes = list(map(len, contexts))
+    if len(sets) == 1 or not all(PART in one.name for one in sets):
+        return min(sizes), len(batches), None
+    answers = sum(n * size for n, size in zip(people, sizes, strict=True))
+    viewers = round(answers / len(set().union(*contexts)))
+    return max(sizes), len({batch.training_set_id for batch in batches}), viewers
 
 
 def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:

@@ -99,10 +99,8 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
     counted = Counter(batch.test_set for batch in batches)
     for test_set, count in counted.items():
         whole, _, drawn = test_set.name.rpartition(PART)
-        if LAID_OUT.search(test_set.name):
-            continue
         items = Item.objects.filter(item_set__task=task, item_set__name=whole).count()
-        if items:
+        if items and not LAID_OUT.search(test_set.name):
             seed = drawn.partition("-")[2] or "0"
             which = f", in {count} of {len(batches)} batches" if count < len(batches) else ""
             yield f"{test_set.items.count()} of {items} items of {name} (seed {seed}{which})"

@@ -17,7 +17,7 @@ from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
-from scoring.planning.designs import MOST_ITEMS, Assumptions, are_parts, design_of, viewers_in
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, size_of
 from scoring.planning.plans import MOST_SIMULATED
 from scoring.report.design import Design
 from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
@@ -82,12 +82,7 @@ class Registered:
                 set(batch.test_set.items.values_list("example__context_hash", flat=True))
                 for batch in those
             ]
-            viewers, splits = None, len(those)
-            items = min(map(len, contexts))
-            if are_parts(those):
-                items = max(map(len, contexts))
-                splits = len({batch.training_set_id for batch in those})
-                viewers = viewers_in([*zip(map(self._people, those), contexts, strict=True)])
+            items, splits, viewers = size_of(those, [*map(self._people, those)], contexts)
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
             about = (name, at, splits, people, items)

@@ -93,28 +93,27 @@ def _lifted(study: Study, people: Iterable[Assignment]) -> int:
 
 
 class Screened:
-    """Of those who finished checks or a training: scores in percent at their first answers, and
-    whether each was let in. Those who were score more by this very choice."""
+    """Of those who finished checks or a training: scores in percent at their first answers, and how
+    many were sent away. Those who were not score more by this very choice."""
 
-    def __init__(self, finished: Sequence[tuple[float, bool]]) -> None:
-        scores = [score for score, _ in finished]
+    def __init__(self, scores: Sequence[float], out: int) -> None:
         self.finished = len(scores)
         self.mean = fmean(scores) if scores else None
-        self.screened_out = Rate(sum(not is_in for _, is_in in finished), len(scores))
+        self.screened_out = Rate(out, len(scores))
 
 
 class Training(Screened):
     def __init__(self, people: Sequence[Assignment]) -> None:
         finished = [person for person in people if person.training_score is not None]
         out = [person for person in finished if person.outcome == Outcome.SCREENED_OUT]
-        super().__init__([(person.training_score or 0.0, person not in out) for person in finished])
+        super().__init__([person.training_score or 0.0 for person in finished], len(out))
         # By the part of the rule: floor or drop.
         self.reasons = dict(Counter(person.screening.get("reason", "") for person in out))
 
 
 def checked(people: Iterable[Assignment]) -> Screened:
     found = [person.check_screening for person in people if person.check_screening]
-    return Screened([(one["score"], one["passed"]) for one in found])
+    return Screened([one["score"] for one in found], sum(not one["passed"] for one in found))
 
 
 class Pay:

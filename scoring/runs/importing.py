@@ -32,10 +32,7 @@ MOST_PENDING = 2_000
 MOST_TRIES = 5
 ANOTHER_ANSWER = "another prediction for an example that has one; the first was kept"
 SAME_ANSWER = "the same prediction again"
-THERE_ALREADY = (
-    "the same answers were there already: nothing changed; if another run of the system gave them, "
-    "import it with --repeat and its number or seed"
-)
+THERE_ALREADY = "the same answers were there already: nothing changed (--repeat for another run)"
 # Beyond this share of a log's own verdicts, something is read wrong.
 MOST_DIFFERENT, MOST_SHOWN = 0.02, 3
 
@@ -279,16 +276,6 @@ class _Filling(ImportedRun):
         if not self.counts.matched:
             storing.remove([self.run])
             return False
-        reasons = self.counts.reasons
-        again = reasons["duplicate", SAME_ANSWER] + reasons["refused", ANOTHER_ANSWER]
-        # Harnesses write a sample once for each metric.
-        is_plain = self.run.source_format == "JSONL"
-        if is_plain and again >= self.counts.matched == len(self.items) > 1:
-            raise BadInput(
-                f"{self.run.source_name} answers every item of {self.run.task.slug} several times: "
-                "if these are several runs, say which one a line is of, by its number or seed, in "
-                "the field “repeat”. Nothing was imported."
-            )
         try:
             notes = self._notes(together)
         except BadInput as error:
@@ -393,7 +380,15 @@ class _Filling(ImportedRun):
             self.counts.count("refused", ANOTHER_ANSWER, where)
 
     def _notes(self, together: Collection[int]) -> list[str]:
-        notes = []
+        notes, reasons = [], self.counts.reasons
+        again = reasons["duplicate", SAME_ANSWER] + reasons["refused", ANOTHER_ANSWER]
+        # Harnesses write a sample once for each metric.
+        is_plain = self.run.source_format == "JSONL"
+        if is_plain and again >= self.counts.matched == len(self.items) > 1:
+            raise BadInput(
+                f"every item of {self.run.task.slug} is answered several times: if these are "
+                "several runs, say in the field “repeat” which one a line is of, by number or seed"
+            )
         if self.had_free_text:
             notes.append(storing.rule_in_words(self.run.task.kind, **self._cut))
         if missing := len(self.items) - self.counts.matched:

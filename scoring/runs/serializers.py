@@ -143,11 +143,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     parameters = Text(required=False, allow_blank=True, max_length=records.longest("parameters"))
     shots = ShotsField()
     split = Whole(required=False, allow_null=True)
-    repeat = Whole(
-        required=False,
-        allow_null=True,
-        help_text="Of several runs with these shots and split: its number or seed.",
-    )
+    repeat = Whole(required=False, allow_null=True, help_text="Which of several such runs.")
     episode = Whole(required=False, allow_null=True)
     citation = Text(required=False, allow_blank=True)
     url = Text(required=False, allow_blank=True, max_length=records.longest("url"))

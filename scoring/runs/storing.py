@@ -34,10 +34,7 @@ class DifferentAnswer(Refusal):
 
 class StoredAlready(Refusal):
     def __init__(self, run: Run) -> None:
-        super().__init__(
-            f"These predictions are stored already, as run {run.pk}; another run of the system "
-            "that says the same needs a “repeat” of its own, its number or seed."
-        )
+        super().__init__(f"These are stored already, as run {run.pk}; another needs a “repeat”.")
         self.run = run
 
 

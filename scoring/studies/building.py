@@ -13,7 +13,7 @@ from annotation.models import Batch, Item, Study, Task
 from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
 from annotation.work.estimating import Estimate, estimate, timed, unequal_lengths, usual_seconds
 from annotation.work.finishing import CENT
-from scoring.planning.designs import MOST_ITEMS, Assumptions, are_parts, design_of, viewers_in
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, size_of
 
 # With one person or one item there is no interval.
 FEWEST = 2
@@ -125,22 +125,19 @@ def _cells(
 ) -> list[dict[str, Any]]:
     """People of a cell are those of all its batches, items those of its smallest, so that the width
     promises no more than is there."""
-    # By cell its batches, each with the items of one person.
-    cells: dict[tuple[Task, int, str], list[tuple[Batch, int]]] = defaultdict(list)
-    for chosen, most in ((present, None), (planned, options.items)):
-        for batch in chosen:
-            contexts = len(sizes[batch.test_set_id][0])
-            items = min(contexts, most or contexts)
-            cells[batch.task, batch.shots, batch.pool_name].append((batch, items))
+    cells: dict[tuple[Task, int, str], list[Batch]] = defaultdict(list)
+    for batch in (*present, *planned):
+        cells[batch.task, batch.shots, batch.pool_name].append(batch)
     found = []
-    for (task, shots, pool), those in cells.items():
-        batches, numbers = [batch for batch, _ in those], [items for _, items in those]
-        people, viewers = sum(batch.wanted for batch in batches), options.viewers
-        if are_parts(batches):
-            viewers = viewers_in([(one.wanted, sizes[one.test_set_id][0]) for one in batches])
-        items, splits = min(numbers), len(batches)
-        if viewers:
-            items, splits = max(numbers), len({batch.training_set_id for batch in batches})
+    for (task, shots, pool), batches in cells.items():
+        wanted = [batch.wanted for batch in batches]
+        contexts = [sizes[batch.test_set_id][0] for batch in batches]
+        items, splits, viewers = size_of(batches, wanted, contexts)
+        if any(batch in planned for batch in batches):
+            items = min(items, options.items or items)
+            if options.viewers:
+                viewers, splits = options.viewers, len({batch.training_set_id for batch in batches})
+        people = sum(wanted)
         width = _width(shots, people, items, viewers)
         about = {"task": task, "shots": shots, "pool": pool, "splits": splits}
         why = ONE_PERSON if people < FEWEST else ONE_CONTEXT

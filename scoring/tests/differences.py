@@ -94,15 +94,13 @@ COLUMNS = {one.name: _OWN.get(one.name) or BY_KEY[one.name] for one in fields(Di
 @dataclass(frozen=True)
 class Pairing:
     """Two cells side by side. exploratory: why it is outside every family, if so; supplement: the
-    day of the system's latest run, of one that came later; including: the same with the excluded
-    counted, where there are any."""
+    day of the system's latest run, of one that came later."""
 
     cell: Cell
     other: Cell
     exploratory: str = ""
     runs_left_out: int = 0
     supplement: str | None = None
-    including: "Pairing | None" = None
 
     @property
     def sides(self) -> str:
@@ -123,10 +121,15 @@ class Pairing:
     @property
     def member(self) -> Member:
         no_floor = next((cell.no_floor for cell in (self.cell, self.other) if cell.no_floor), "")
-        with_excluded = self.including.test if self.including else None
-        return Member(
-            self.test, lambda: self.without_each, no_floor, self.exploratory, with_excluded
-        )
+        without, excluded = (lambda: self.without_each), self.with_excluded
+        return Member(self.test, without, no_floor, self.exploratory, excluded)
+
+    @cached_property
+    def with_excluded(self) -> PairedDifference | None:
+        """The test with the excluded counted, on the same items and runs; None without any."""
+        one, other = self.cell.including or self.cell, self.other.including or self.other
+        is_same = (one, other) == (self.cell, self.other)
+        return None if is_same else Pairing(one, other).test
 
     @cached_property
     def _options(self) -> dict[str, Any]:
@@ -168,9 +171,7 @@ def people_and_systems(
             other, why = system.beside(cell)
             left_out = len(system.members) - len(other.members)
             latest = system.latest_day if is_later else None
-            with_all = cell.including
-            including = Pairing(with_all, system.beside(with_all)[0]) if with_all else None
-            pairs.append(Pairing(cell, other, why, left_out, latest, including))
+            pairs.append(Pairing(cell, other, why, left_out, latest))
     return pairs
 
 
@@ -207,16 +208,10 @@ def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
     pairs: list[Pairing] = []
     for those in groups.values():
         cells = sorted(those, key=lambda cell: shots_order(cell.shots))
-        pairs += [_of_shots(more, fewer) for fewer, more in pairwise(cells)]
+        pairs += [Pairing(more, fewer) for fewer, more in pairwise(cells)]
         if len(cells) > 2:
-            pairs.append(_of_shots(cells[-1], cells[0]))
+            pairs.append(Pairing(cells[-1], cells[0]))
     return pairs
-
-
-def _of_shots(more: Cell, fewer: Cell) -> Pairing:
-    has_excluded = more.including or fewer.including
-    with_all = Pairing(more.including or more, fewer.including or fewer) if has_excluded else None
-    return Pairing(more, fewer, including=with_all)
 
 
 def difference_of(pair: Pairing, **said: Any) -> Difference:

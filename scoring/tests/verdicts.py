@@ -276,9 +276,7 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
     tests = [pair.test for pair in pairs]
     average = verdicts.average_difference(tests)
     members = [pair.member for pair in pairs]
-    with_all = [(pair.including or pair).test for pair in pairs]
-    has_excluded = any(pair.including for pair in pairs)
-    with_excluded = verdicts.average_difference(with_all) if has_excluded else None
+    with_all = [pair.with_excluded or pair.test for pair in pairs]
     exploratory = next((member.exploratory for member in members if member.exploratory), "")
     no_floor = next((member.no_floor for member in members if member.no_floor), "")
     if share_people([pair.cell for pair in pairs]):
@@ -289,7 +287,7 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
         lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
         no_floor,
         exploratory,
-        with_excluded,
+        verdicts.average_difference(with_all),
     )
 
 

@@ -32,7 +32,7 @@ def new_items(y: np.ndarray) -> Limits:
 
 def guard(y: np.ndarray) -> Limits:
     spread = complete_spread(y)
-    t = t_quantile(spread.guard_df, LEVEL)
+    t = t_quantile(min(y.shape[1] - 1, y.shape[2]), LEVEL)
     return wilson_limits(y.mean(axis=(1, 2)), spread.effective, t)
 
 

@@ -127,7 +127,6 @@ def _plan(options: dict[str, Any]) -> Plan:
     said = {
         "system": model.named(options["system"] or Path(options["folder"]).resolve().name),
         "parameters": options["parameters"] or model.source.parameters,
-        # Another seed is another run of the system.
         "repeat": options["seed"] or None,
         **{name: options[name] for name in ("method", "citation", "url", "protocol")},
     }

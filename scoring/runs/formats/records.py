@@ -30,7 +30,6 @@ class RunFields:
     parameters: str = ""
     shots: int | str | None = None
     split: int | None = None
-    # Of several runs with these shots and split: its number or seed.
     repeat: int | None = None
     episode: int | None = None
     citation: str = ""

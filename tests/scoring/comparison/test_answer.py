@@ -20,7 +20,7 @@ from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import main_table, overview
 from scoring.tables.documents import as_markdown
 from scoring.tests.differences import Difference
-from scoring.tests.outcomes import LEGEND, STATES, sign_of
+from scoring.tests.outcomes import LEGEND, STATES, by_chance, sign_of
 from scoring.tests.verdicts import averages
 from tests import make
 from tests.scoring.comparison import measured
@@ -287,3 +287,10 @@ def test_whoever_may_not_see_the_gold_is_told_no_difference(client: Client, peop
     assert "BERT-Base FT 33" in text
     for verdict in (*LEGEND, "BEAT", "too close", "people less system", "p, Holm", "probable"):
         assert not re.search(rf"{re.escape(verdict)}(?! better)", text), verdict
+
+
+def test_says_what_a_probable_verdict_is_worth() -> None:
+    why = " ".join(told(replace(FOUND, certainty="probable")).why)
+    assert "right by itself; of 20 such comparisons about one is expected by chance" in why
+    assert by_chance(24) == "of 24 such comparisons about one is expected by chance"
+    assert by_chance(60) == "of 60 such comparisons about 3 are expected by chance"

@@ -12,7 +12,6 @@ from scoring.core.variance import (
     gap_spread,
     gap_squares,
     mean_squares,
-    spread_of_answers,
 )
 
 complete = arrays(
@@ -43,7 +42,7 @@ def test_equals_the_complete_formula_where_nothing_is_missing(y: np.ndarray) -> 
     part = 1 / y.size
     assert (found.c_annotator, found.c_item, found.c_residual) == exactly((part, part, -part))
     spread, expected = gap_spread(y), complete_spread(y)
-    for name in ("mean", "se", "df", "guard_df"):
+    for name in ("mean", "se", "df"):
         assert getattr(spread, name) == exactly(float(getattr(expected, name)))
 
 
@@ -118,27 +117,14 @@ def test_takes_a_sparse_cell_of_thousands_in_little_memory() -> None:
     n = 4000
     order = np.random.default_rng(0).permutation(n)
     person, item = np.tile(np.arange(n), 2), np.concatenate([order, np.roll(order, 1)])
-    score = np.random.default_rng(1).integers(0, 2, 2 * n).astype(float)
+    y = np.full((n, n), np.nan)
+    y[person, item] = np.random.default_rng(1).integers(0, 2, 2 * n)
     tracemalloc.start()
-    spread = spread_of_answers(person, item, score)
+    spread = gap_spread(y)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100_000_000
     assert 0 < spread.se < 0.05
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_takes_answers_as_it_takes_a_matrix(seed: int) -> None:
-    """With groups of people who share no item, too."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, (7, 12)).astype(float)
-    y[rng.random(y.shape) < 0.3] = np.nan
-    y = y[:, (~np.isnan(y)).sum(axis=0) > 1]
-    person, item = np.nonzero(~np.isnan(y))
-    shuffled = rng.permutation(len(person))
-    own = spread_of_answers(person[shuffled], item[shuffled], y[person, item][shuffled])
-    assert own.se == pytest.approx(gap_spread(y).se, abs=1e-12)
-    assert own.df == pytest.approx(gap_spread(y).df, abs=1e-9)
 
 
 def test_counts_the_degrees_of_freedom_of_groups_that_no_answer_links() -> None:

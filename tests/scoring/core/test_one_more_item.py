@@ -33,7 +33,7 @@ def test_adds_an_item_that_goes_against_the_mean() -> None:
 @given(matrices)
 def test_needs_only_mean_squares_and_the_mean(y: np.ndarray) -> None:
     found, scored = expected_spread(mean_squares(y), float(y.mean())), complete_spread(y)
-    for name in ("mean", "se", "df", "guard_df", "effective"):
+    for name in ("mean", "se", "df", "effective"):
         assert getattr(found, name) == exactly(float(getattr(scored, name)))
 
 

@@ -232,11 +232,13 @@ def test_asks_which_run_an_answer_is_of_where_only_that_tells_them_apart(tmp_pat
     toy_benchmark()
     answers = mood_lines([["good"], ["bad"], ["good"], ["bad"]])
     once, twice = (written(tmp_path / f"{n}.jsonl", answers * n) for n in (1, 2))
-    with pytest.raises(CommandError, match=r"every item of mood several times.*“repeat”"):
+    with pytest.raises(
+        CommandError, match=r"every item of mood is answered several times.*“repeat”"
+    ):
         command(twice)
     assert not Run.every.exists()
     command(once)
-    assert "import it with --repeat and its number or seed" in command(once)
+    assert "nothing changed (--repeat for another run)" in command(once)
     assert "1 new of 1 runs" in command(once, "--repeat", 2)
     assert sorted(Run.objects.values_list("repeat", flat=True), key=str) == [2, None]
 
