@@ -10,8 +10,8 @@ from typing import Any
 from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
-from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.verdicts import FEWEST_FOR_SURE, OPEN, TOO_FEW
+from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
+from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import counted, listed, span
 from scoring.tests import outcomes

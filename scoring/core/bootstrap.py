@@ -102,7 +102,6 @@ ENOUGH_EPISODES = 20
 COVERS_LESS = (
     f"Over fewer than {ENOUGH_EPISODES} episodes an interval covers less: 84 % with 5, 88 % with 8."
 )
-"""By simulation, at 95 %."""
 
 
 @dataclass(frozen=True)

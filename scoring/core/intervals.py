@@ -35,6 +35,8 @@ from scoring.core.variance import (
 ESTIMANDS = ("new_items", "these_items")
 EXPLORATORY_BELOW = 5
 """With fewer annotators nobody is called better."""
+FEWEST_FOR_SURE = 8
+"""With fewer a verdict is at most probable."""
 
 WILSON, WILSON_WITH_GAPS, GUARD, STUDENT = "wilson", "wilson-gaps", "guard", "t"
 NO_INTERVAL = "none"

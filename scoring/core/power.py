@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from scoring.core.comparison import FEWEST_RUNS, PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA
-from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.variance import (
     Components,
     Floats,
@@ -232,7 +232,7 @@ def _difference_spread(
 @dataclass(frozen=True)
 class Chances:
     """Of a simulated plan: that its difference is probable (p ≤ .05), and sure (p ≤ .05 over the
-    number of comparisons, and p ≤ .05 without any one annotator)."""
+    number of comparisons, and p ≤ .05 without any one annotator; none below eight people)."""
 
     probable: float
     sure: float
@@ -268,7 +268,8 @@ def simulated_chances(
         ]
     )
     sure = (found[:, 0] <= ALPHA / contrast.comparisons) & (found <= ALPHA).all(axis=1)
-    return Chances(float((found[:, 0] <= ALPHA).mean()), float(sure.mean()))
+    is_enough = annotators >= FEWEST_FOR_SURE
+    return Chances(float((found[:, 0] <= ALPHA).mean()), float(sure.mean()) * is_enough)
 
 
 Answers = NDArray[np.float32]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoring.core.comparison import PairedDifference, t_test
-from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.variance import Floats, mean_with_one_more, t_chance, t_quantile, wilson_limits
 
 
@@ -108,8 +108,6 @@ CERTAIN = 1 - 1e-9
 AHEAD, BEHIND, SAME = "ahead", "behind", "same"
 OPEN, TOO_FEW = "open", "too_few"
 SURE, PROBABLE = "sure", "probable"
-FEWEST_FOR_SURE = 8
-"""With fewer people a verdict is at most probable."""
 
 # Of one cell, or an average; of systems alone it has no people.
 Tested = PairedDifference | AverageDifference

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
 from scoring.core.variance import (
     complete_spread,
@@ -164,3 +165,12 @@ def test_has_no_interval_where_too_few_answers_tell_people_from_items() -> None:
     assert cell_interval(y).notes == (
         "Too few items were seen by several annotators: there is no interval for new items.",
     )
+
+
+def test_has_no_test_where_the_cell_has_no_interval() -> None:
+    y = np.full((4, 4), np.nan)
+    y[0, :2], y[1, 1:3], y[2, 2:], y[3, 3] = 1.0, 0.5, 1.0, 0.5
+    found = paired_difference(y, np.zeros((1, 4)))
+    assert np.isnan([found.se, found.p, found.low]).all()
+    why = "Too few items were seen by several annotators: there is no test."
+    assert why in found.notes
