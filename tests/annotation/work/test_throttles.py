@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django import Settings
@@ -149,7 +150,7 @@ def test_a_file_that_cannot_be_read_lets_nobody_else_past(
         raise FileNotFoundError
 
     with monkeypatch.context() as files:
-        files.setattr(throttles.cache, "get", fails, raising=False)
+        files.setattr(cache, "get", fails, raising=False)
         assert throttles.counted("joins_per_link", "one") == 0
     throttles.count("joins_per_link", "one")
     assert throttles.counted("joins_per_link", "one") == 1
