@@ -37,14 +37,22 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         return "choice"
     if all(read_number(gold) is not None for gold in counts):
         return _of_numbers(rows, counts)
+    repeat = len(counts) * 2 <= len(rows)
+    is_few = repeat and len(counts) <= MOST_LABELS
+    if marked and is_few:
+        raise Ambiguous(
+            rows[0].where,
+            f"every answer stands in its text, and few of them differ (“{golds[0]}”).",
+            ("kind", "choice", "labels to choose from"),
+            ("kind", SPANS.name, "words to choose in the text"),
+            row=rows[0].shown,
+        )
     if marked:
         return SPANS.name
     if {gold.upper() for gold in counts} <= LETTERS:
         _check_explained(rows, counts)
-    repeat = len(counts) * 2 <= len(rows)
     several = [("kind", "labels", "several labels, apart by a sign")] * _holds_several(counts)
-    is_choice = repeat and len(counts) <= MOST_LABELS
-    if not several and (is_choice or (tables.is_label and len(rows) < FEW)):
+    if not several and (is_few or (tables.is_label and len(rows) < FEW)):
         _check_labels(rows, counts)
         return "choice"
     if not several and not tables.is_label and len(counts) * 5 > len(rows) * 4:

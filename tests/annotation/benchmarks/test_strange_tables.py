@@ -487,3 +487,12 @@ def test_asks_about_a_column_that_the_first_row_lacks() -> None:
         ]
     )
     assert '"unused": ["Notes"]' in question(text).readings
+
+
+def test_asks_whether_a_few_words_of_the_texts_are_labels() -> None:
+    """Letters stand in nearly every text."""
+    rows = [(f"One can {n} see.", f"Nobody sees {n}.", "nec"[n % 3]) for n in range(12)]
+    text = table("premise", "question", "label", rows=rows)
+    asked = question(text)
+    assert [*asked.readings] == ['"kind": "choice"', '"kind": "spans"']
+    assert labels(read_text("t.jsonl", text, said={"kind": "choice"})) == ["c", "e", "n"]
