@@ -4,7 +4,7 @@ the constraint on assignment, purpose and correction lets one line in. The files
 is due and of bonuses to pay, hold external ids: they are for owners, and logged."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -66,8 +66,9 @@ class Due:
         person: Person,
         rules: Mapping[str, OutcomeRule],
         lines: Mapping[tuple[int, str], Lines],
-        paid_there: int,
+        submissions: Sequence[str],
     ) -> None:
+        """submissions: of each by which the person came, what the platform last said."""
         self.person, self.rule = person, rules[person.outcome]
         # By the outcome's rule, before anybody approved it.
         self.earned = person.amount or NOTHING
@@ -77,7 +78,9 @@ class Due:
         self.total = self.approvals[0] if self.is_approved else self.earned
         # By the latest submission; and how many the platform pays in all.
         self.status = person.status or ""
-        self.paid_there = paid_there
+        self.paid_there = sum(status in HANDED_IN for status in submissions)
+        # Of several, one alone is to be paid: those that the platform did not end may be.
+        self.may_be_paid = sum(status not in _UNPAID for status in submissions)
         # What the platform pays by itself.
         self.base = self._base(rules)
         # Sent so far, less what was taken back.
@@ -95,6 +98,10 @@ class Due:
     @property
     def is_paid_twice(self) -> bool:
         return self.paid_there > 1
+
+    @property
+    def may_be_paid_twice(self) -> bool:
+        return self.may_be_paid > 1 and not self.is_paid_twice
 
     @property
     def status_label(self) -> str:
@@ -141,9 +148,11 @@ def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    submissions = Submission.objects.filter(assignment__study=study, status__in=HANDED_IN)
-    paid = Counter(submissions.order_by().values_list("assignment", flat=True))
-    return [Due(person, rules, ledger, paid[person.pk]) for person in ended]
+    submissions = defaultdict[int, list[str]](list)
+    came = Submission.objects.filter(assignment__study=study).order_by()
+    for pk, status in came.values_list("assignment", "status"):
+        submissions[pk].append(status)
+    return [Due(person, rules, ledger, submissions[person.pk]) for person in ended]
 
 
 def due_of(assignment: Assignment) -> Due | None:
@@ -161,6 +170,7 @@ def totals(all_dues: Collection[Due]) -> dict[str, Any]:
         "people": len(all_dues),
         "approved": sum(due.is_approved for due in all_dues),
         "paid_twice": sum(due.is_paid_twice for due in all_dues),
+        "maybe_twice": sum(due.may_be_paid_twice for due in all_dues),
         "without_submission": sum(not due.person.submission_id for due in all_dues),
         **{name: sum(getattr(d, field) for d in all_dues) for name, field in names.items()},
     }
@@ -280,7 +290,7 @@ def correct(
             author=by,
             made_at=at,
         )
-        who = {assignment.annotator.pseudonym: "corrected"}
+        who = {assignment.annotator.pseudonym: f"{amount:+.2f}"}
         record(by, assignment.study, ChangeAction.PAY_CORRECTED, {}, who)
     return line
 

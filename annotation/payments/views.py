@@ -29,7 +29,7 @@ from annotation.payments.ledger import (
     export_payments,
     totals,
 )
-from annotation.studies.codes import Lowered, other_reward, rewards, what_it_pays
+from annotation.studies.codes import CountsForAll, other_reward, rewards, what_it_pays
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
@@ -133,10 +133,10 @@ def set_rewards(request: ResearcherRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
     try:
-        never_paid = "never_paid" in request.POST
-        store_rewards(study, form.cleaned_data, never_paid=never_paid, by=request.user)
-    except Lowered as refusal:
-        return _payments_page(request, study, status=409, rewards=form, lowered=str(refusal))
+        to_everybody = "to_everybody" in request.POST
+        store_rewards(study, form.cleaned_data, to_everybody=to_everybody, by=request.user)
+    except CountsForAll as refusal:
+        return _payments_page(request, study, status=409, rewards=form, counts=str(refusal))
     messages.success(request, "Stored: bonuses are what is due beyond that.")
     return _back(study)
 
@@ -171,6 +171,11 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
 def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpResponse:
     if file_format not in FORMATS:
         raise Http404
+    # What somebody gives to the platform is what the page showed.
+    seen = request.GET.get("seen")
+    if file_format == "prolific" and seen and seen != ledger.open_bonuses(study).digest:
+        messages.error(request, ledger.CHANGED)
+        return redirect("annotation:send_payments", study.slug)
     lines = export_payments(study, file_format, by=request.user)
     name = f"{study.slug}-{'payments' if file_format == 'csv' else 'bonuses'}.csv"
     return document("".join(lines).encode(), CSV, name)

@@ -10,6 +10,7 @@ from math import sqrt
 from annotation.models import Batch, DropUnit, Outcome, Study, Task
 from annotation.models.texts import described_beside
 from annotation.studies.codes import rewards
+from annotation.work.wording import minutes_text
 from scoring.core.intervals import FEWEST_SPLITS
 
 # Below this the SD of a group is mostly chance.
@@ -46,8 +47,8 @@ def study_advice(study: Study) -> list[str]:
     advice = list(rule_advice(study))
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
-            f"A place is kept for {study.lease_minutes} minutes, but {study.item_cap_s} seconds "
-            "are paid for one example: a slow reader can lose the place. Keep it for longer."
+            f"A place is kept for {minutes_text(study.lease_minutes)}, but {study.item_cap_s} "
+            "seconds are paid for one example: a slow reader can lose the place. Keep it for longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]
 

@@ -104,8 +104,8 @@ def has_fixed_payment(rule: OutcomeRule) -> bool:
     return rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
 
 
-class Lowered(Refusal):
-    """A reward that the platform may have paid already."""
+class CountsForAll(Refusal):
+    """A reward that would be taken as paid to people who have finished."""
 
 
 @transaction.atomic
@@ -113,21 +113,22 @@ def set_rewards(
     study: Study,
     amounts: Mapping[str, Decimal],
     *,
-    never_paid: bool = False,
+    to_everybody: bool = False,
     by: User | None = None,
 ) -> None:
-    """Also while the study runs: the platform's reward can be raised there at any time. Lowering it
-    once people have finished takes the word that the platform never paid the higher one."""
+    """Also while the study runs: the platform's reward can be raised there at any time. Once people
+    have finished it takes the word that the platform pays them the new one, too."""
     said = rewards(study)
     if {name: amounts[name] for name in REWARDED} == said:
         return
-    is_lower = any(amounts[name] < (said.get(name) or 0) for name in REWARDED)
-    finished = study.assignments.of_people().exclude(outcome="").count() if is_lower else 0
-    if finished and not never_paid:
-        raise Lowered(
-            f"{counted(finished, 'person has', 'people have')} finished, and the platform pays by "
-            "itself what stood here: with less a bonus would pay it a second time. If the platform "
-            "never paid the higher amount, tick that."
+    is_other = any(said.get(name) not in (None, amounts[name]) for name in REWARDED)
+    finished = study.assignments.of_people().exclude(outcome="").count() if is_other else 0
+    if finished and not to_everybody:
+        raise CountsForAll(
+            f"{counted(finished, 'person has', 'people have')} finished, and what stands here "
+            "counts as paid to them by the platform: with less, a bonus would pay it a second "
+            "time; with more, they would get less than they are due. If the platform pays the new "
+            "amount to everybody, those who have finished, too, tick that."
         )
     before = rules_of(study)
     for outcome in REWARDED:

@@ -48,8 +48,8 @@ def estimate(
     completed = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
     least = completed.least if completed else Decimal(0)
     judgements = longest_s = 0
-    # Beyond the time, where the platform or the rule pays more than that.
-    beyond = Decimal(0)
+    # Beyond the time, where the platform or the rule pays more than that; and beyond all of it.
+    beyond = beyond_all = Decimal(0)
     for batch in batches:
         checks, training = sizes[batch.check_set_id], sizes[batch.training_set_id]
         test = sizes[batch.test_set_id]
@@ -58,7 +58,10 @@ def estimate(
         worked = earned(round(items * seconds * 1000), study.hourly_rate)
         beyond += max(batch.wanted * least - worked, Decimal(0))
         judgements += items
-        longest_s += batch.wanted * _longest_s(study, training, test, checks)
+        most_s = batch.wanted * _longest_s(study, training, test, checks)
+        longest_s += most_s
+        paid = earned(most_s * 1000, study.hourly_rate)
+        beyond_all += max(batch.wanted * least - paid, Decimal(0))
     return Estimate(
         batches=len(batches),
         places=sum(batch.wanted for batch in batches),
@@ -66,7 +69,7 @@ def estimate(
         judgements=judgements,
         hours=judgements * seconds / 3600,
         cost=earned(round(judgements * seconds * 1000), study.hourly_rate) + beyond,
-        most=earned(longest_s * 1000, study.hourly_rate),
+        most=earned(longest_s * 1000, study.hourly_rate) + beyond_all,
     )
 
 

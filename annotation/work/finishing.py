@@ -49,13 +49,13 @@ def elapsed_hours(consented_at: datetime | None, finished_at: datetime | None) -
 
 
 def amount_due(assignment: Assignment, outcome: str) -> Decimal:
-    """What an outcome pays by the study's rule: the time if it pays for time, and at least its
-    minimum."""
+    """What an outcome pays by the study's rule: the time if it pays for time, and at least what is
+    promised for it, which a reward that is changed later does not take back."""
     rule = OutcomeRule.objects.filter(study=assignment.study, outcome=outcome).first()
     worked = earned(assignment.paid_ms, assignment.study.hourly_rate)
     if rule is None:
         return worked
-    return max(worked if rule.pays_time else Decimal(0), rule.minimum)
+    return max(worked if rule.pays_time else Decimal(0), rule.least)
 
 
 # Those who finish their work keep the place; everybody else's is open again.

@@ -190,3 +190,15 @@ def test_a_form_that_is_sent_eight_times_at_once_moves_money_once(
     assert set(answers) <= {302, 409, 422}
     lines = PaymentLine.objects.filter(assignment=assignment).order_by("id")
     assert list(map(str, lines.values_list("amount", flat=True))) == moved
+
+
+def test_a_file_holds_what_the_page_showed(owner: Client, batch: Batch) -> None:
+    """Somebody else approved another meanwhile."""
+    first, second = make.worked_through(batch), make.worked_through(batch)
+    approve(batch.study, [first.pk], at=make.NOON)
+    url = path("export_payments", batch, "prolific")
+    seen = {"seen": open_bonuses(batch.study).digest}
+    assert owner.get(url, seen).status_code == 200
+    approve(batch.study, [second.pk], at=make.NOON)
+    again = owner.get(url, seen, follow=True)
+    assert "The payments have changed since this page was shown" in again.content.decode()

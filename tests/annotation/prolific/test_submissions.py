@@ -253,6 +253,18 @@ def test_the_latest_sets_what_the_platform_paid(
     assert ("have the others returned" in page.content.decode()) == (paid_there > 1)
 
 
+def test_payments_says_who_came_by_several_of_which_nothing_was_said(
+    batch: Batch, client: Client
+) -> None:
+    came_back(batch, client)
+    finish(own(), Outcome.COMPLETED, at=timezone.now())
+    page = signed_in(make.member(batch.study)).get(
+        f"/research/studies/{batch.study.slug}/payments/"
+    )
+    assert "One person came by several submissions" in page.content.decode()
+    assert "came by 2 submissions" in page.content.decode()
+
+
 @pytest.mark.parametrize("left", ["sub-1", "", "{{%SESSION_ID%}}"])
 def test_payments_says_who_came_without_one(batch: Batch, left: str) -> None:
     client = Client()

@@ -76,7 +76,7 @@ def test_refuses_checks_of_a_task_without_a_description() -> None:
     assert f"The task {batch.check_set.task.slug} has no description" in refusal(batch)
 
 
-@pytest.mark.parametrize(("share", "floor"), [(70, True), (50, False)])
+@pytest.mark.parametrize(("share", "floor"), [(80, True), (70, False), (50, False)])
 def test_checks_give_a_zero_shot_batch_a_floor(share: float, floor: bool) -> None:
     batch = make.running_checked_batch(zero_shot=True, min_check_score=share)
     (screening,) = screenings_of(batch)

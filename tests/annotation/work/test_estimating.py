@@ -68,6 +68,12 @@ def test_counts_the_people_of_one_task_apart_and_of_two_together(study: Study, t
     assert (found.places, found.people) == (9, 5)
 
 
+def test_costs_at_most_no_less_than_about(study: Study, task: Task) -> None:
+    study.outcome_rules.filter(outcome="completed").update(minimum=50)
+    found = estimate(study, [make.batch(study, task, wanted=3)], seconds=1)
+    assert found.cost == found.most == 150
+
+
 def test_is_zero_without_batches(study: Study) -> None:
     found = estimate(study, [], seconds=20)
     assert (found.places, found.people, found.cost) == (0, 0, Decimal(0))
