@@ -209,6 +209,9 @@ READER_MESSAGES = {
     "rows": "Rows.",
     "unlabelled": "Parts without answers, which are left out: {count}.",
     "only_training": "Parts that are asked though they are named for training: {count}.",
+    "first_line": (
+        "Files whose first line counts as names of columns, and looks like a row: {count}."
+    ),
     "rare_labels": (
         "Labels that one row alone has: {count}. A slip of the pen makes a button of its own."
     ),

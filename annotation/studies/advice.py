@@ -48,7 +48,7 @@ def study_advice(study: Study) -> list[str]:
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
             f"A place is kept for {minutes_text(study.lease_minutes)}, but {study.item_cap_s} "
-            "seconds are paid for one example: a slow reader can lose the place. Keep it for longer."
+            "seconds are paid for one example: a slow reader can lose the place. Keep it longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]
 

@@ -57,7 +57,8 @@ def find_columns(table: Table) -> Fields:
     named = table.said.get("columns") or {}
     for name, given in named.items():
         if absent := [one for one in as_list(given) if not _is_there(one, names)]:
-            raise BadInput(
+            # Parts whose answers are hidden may lack the column.
+            raise (Unlabelled if name == "answer" else BadInput)(
                 f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
             )
     found = _beside(found_columns(names, known), named)
@@ -104,8 +105,13 @@ def _is_there(path: str, names: Sequence[str]) -> bool:
     return path in names or path.partition(".")[0] in names
 
 
+def is_row(names: Sequence[str]) -> bool:
+    """Whether the first line of a file may be no line of names."""
+    return any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names)
+
+
 def _there(names: Sequence[str]) -> str:
-    if any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names):
+    if is_row(names):
         return "the first line looks like a row: write the columns' names above it"
     listed = ", ".join(names)
     if len(listed) > LONGEST_NAMED:

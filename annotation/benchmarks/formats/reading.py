@@ -153,6 +153,7 @@ def _tell(
     if tables.found:
         notes["recognised"] = [tables.known.name] if tables.known.name else []
         notes["columns"], notes["unused_columns"] = tables.found, tables.unused
+        notes["first_line"] = tables.first_lines
         notes["left_aside"] = [name.strip() or "(no name)" for name in tables.aside]
     # Several questions may stand in one row.
     kept = len({(row.where, row.source_id) for one in sets for row in one.examples})

@@ -23,7 +23,7 @@ from annotation.benchmarks.formats.cells import (
     turns,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
-from annotation.benchmarks.formats.columns import NOTHING, Table, find_columns, sort_out
+from annotation.benchmarks.formats.columns import NOTHING, Table, find_columns, is_row, sort_out
 from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
     NOT_TEXT,
@@ -46,6 +46,8 @@ from annotation.benchmarks.formats.known_sets import (
 from annotation.benchmarks.formats.missing import signs_of, written
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
+from annotation.kinds.choice import MOST_LABELS
+from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
 from scoring.core.normalisation import read_number
@@ -86,6 +88,8 @@ class TableReader:
         self._kind = ""
         self.has_text, self.is_label, self._text = False, False, ""
         self.found: list[str] = []
+        # Files whose first line may be a row.
+        self.first_lines: list[str] = []
         self.unused: list[str] = []
         self.aside: list[str] = []
         # Rows by the reason, and the first of each.
@@ -119,6 +123,7 @@ class TableReader:
         columns = table.columns
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
+        self.first_lines += [file] * is_row(table.names)
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._check_marks(table)
@@ -186,7 +191,7 @@ class TableReader:
             return None if given is None else value_at(cells, given)
 
         question = cell("question")
-        if self.known.asks:
+        if self.known.asks and "question" not in (self._said.get("columns") or {}):
             question = re.sub(
                 r"{([^}]*)}", lambda m: str(text_of(value_at(cells, m[1]))), self.known.asks
             )
@@ -305,6 +310,16 @@ class TableReader:
                 f"{table.file}: {told} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
                 "where the label fits, and 0 where it does not."
             )
+        if (
+            not self._has_marks
+            and len(values) * 2 <= len(table.rows)
+            and len(values) <= MOST_LABELS
+        ):
+            raise BadInput(
+                f"{table.file}: {told} each hold labels ({', '.join(sorted(values)[:4])}), and a "
+                "task asks for one of them: choose one column, and import the others as tasks of "
+                "their own."
+            )
 
     def _own_gold(self, record: Record, answer: Any) -> list[Any]:
         """A list holds the pieces of a text, or several ways to write one answer."""
@@ -338,9 +353,10 @@ class TableReader:
         are_numbers = answer and all(type(one) is int for one in answer)
         if not are_numbers or self._names or self.known.name:
             return answer
-        if self._said.get("answers") == OFFSETS:
+        said = self._said.get("answers")
+        if said == OFFSETS:
             return at_places(record, text, answer)
-        if len(answer) < 2:
+        if len(answer) < 2 or said or self._said_kind not in ("", SPANS.name):
             return answer
         raise Ambiguous(
             record.where,

@@ -244,6 +244,8 @@ def test_asks_whether_numbers_are_places_of_characters(written: object) -> None:
     columns = {"columns": {"answer": "spans"}}
     asked = question(text, said=columns)
     assert [*asked.readings] == ['"answers": "offsets"', '"kind": "labels"']
+    other = read_text("t.jsonl", text, said={**columns, "answers": "alternatives"})
+    assert other.sets[-1].examples[0].gold_texts[0] == ["4"]
     task = read_text("t.jsonl", text, said={**columns, "answers": "offsets"})
     assert task.kind == "spans"
     assert task.sets[-1].examples[0].gold_texts == [["foo", "ap"]]
@@ -496,3 +498,44 @@ def test_asks_whether_a_few_words_of_the_texts_are_labels() -> None:
     asked = question(text)
     assert [*asked.readings] == ['"kind": "choice"', '"kind": "spans"']
     assert labels(read_text("t.jsonl", text, said={"kind": "choice"})) == ["c", "e", "n"]
+
+
+def test_a_part_without_the_named_answer_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text(table("text", rows=[("Fine.",)]))
+    rows = [(f"Text {n}.", "ny"[n % 2]) for n in range(9)]
+    (tmp_path / "dev.jsonl").write_text(table("text", "acceptable", rows=rows))
+    (task,) = read(tmp_path, said={"columns": {"answer": "acceptable"}})
+    assert {row.where.split(",")[0] for row in task.sets[-1].examples} == {"dev.jsonl"}
+
+
+def test_a_first_line_that_looks_like_a_row_is_doubted() -> None:
+    long = "It rained all night, and in the morning nobody in the whole street was dry."
+    rows = "".join(f"Text {n}.,{'ny'[n % 2]}\n" for n in range(9))
+    columns = {"columns": {"context": long, "answer": "y"}}
+    task = read_text("t.csv", f'"{long}",y\n{rows}', said=columns)
+    assert task.notes["first_line"] == ["t.csv"]
+    assert "first_line" not in read_text("t.csv", f"text,label\n{rows}").notes
+
+
+def test_refuses_several_columns_of_labels() -> None:
+    rows = [
+        (f"Car {n}.", ("good", "bad")[n % 2], ("bad", "good", "none")[n % 3]) for n in range(12)
+    ]
+    with pytest.raises(BadInput, match=r"each hold labels.*choose one column"):
+        read_text(
+            "t.jsonl",
+            table("text", "fuel", "price", rows=rows),
+            said={"columns": {"answer": ["fuel", "price"]}},
+        )
+
+
+def test_asks_what_the_named_column_asks_where_a_set_has_words_of_its_own() -> None:
+    row = {
+        "text": "Mark told Pete that he lied.",
+        "target": {"span1_text": "Mark", "span2_text": "he", "span2_index": 4},
+        "label": 1,
+        "ask": "Who lied?",
+    }
+    said = {"columns": {"question": "ask"}}
+    task = read_text("wsc.jsonl", lines([row]), said=said)
+    assert task.sets[-1].examples[0].question == "Who lied?"
