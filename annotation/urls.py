@@ -68,6 +68,7 @@ urlpatterns = [
         f"{PAYMENTS}/correct/<int:assignment_id>/", people.correct_payment, name="correct_payment"
     ),
     path(f"{PAYMENTS}/settle/<int:payout_id>/", payments.settle_payout, name="settle_payout"),
+    path(f"{PAYMENTS}/sent/<int:payout_id>.csv", payments.sent_file, name="sent_file"),
     path(f"{STUDY}/payments-dictionary.csv", payments.dictionary, name="payments_dictionary"),
     path(f"{STUDY}/payments.<str:file_format>", payments.export, name="export_payments"),
     # Prolific

@@ -397,6 +397,7 @@ TABLE: dict[str, Address] = {
     "annotation:settle_payout": Address(
         also(slug, 1), NOT_ALLOWED, "login gone gone no no gone gone"
     ),
+    "annotation:sent_file": Address(also(slug, 1), "login gone gone no no gone gone", NOT_ALLOWED),
     "annotation:prolific": Address(slug, OWNERS, OWNERS),
     "annotation:prolific_act": Address(also(slug, "poll"), NOT_ALLOWED, OWNERS),
     # Whoever cannot sign what they report is nobody; an address that no study has does not exist.

@@ -366,15 +366,25 @@ FORMATS = ("csv", "prolific")
 COLUMNS = tuple(columns_in(__file__, "payments").values())
 
 
-def export_payments(study: Study, file_format: str, *, by: User | None = None) -> Iterator[str]:
-    """Lines of a file. The ledger stays as it is."""
+def export_payments(
+    study: Study, file_format: str, *, payout: Payout | None = None, by: User | None = None
+) -> Iterator[str]:
+    """Lines of a file; of bonuses those that are open, or were sent by a payout. The ledger stays
+    as it is."""
     record(by, study, ChangeAction.PAY_EXPORTED, {}, {"format": file_format})
+    if payout is not None:
+        sent = payout.lines.filter(amount__gt=0).order_by("pk")
+        return _bonus_lines(sent.values_list("assignment__annotator__external_id", "amount"))
     if file_format == "prolific":
         return prolific_lines(open_bonuses(study).dues)
     return csv_lines(COLUMNS, ({"study": study, "due": due} for due in dues(study)))
 
 
 def prolific_lines(bonuses: Iterable[Due]) -> Iterator[str]:
+    return _bonus_lines((due.person.external_id, due.open) for due in bonuses)
+
+
+def _bonus_lines(bonuses: Iterable[tuple[str, Decimal]]) -> Iterator[str]:
     """What Prolific takes for bulk bonuses: the person's id and the amount, without a heading."""
-    for due in bonuses:
-        yield f"{due.person.external_id},{due.open:.2f}\n"
+    for external_id, amount in bonuses:
+        yield f"{external_id},{amount:.2f}\n"

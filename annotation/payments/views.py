@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Q, Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -91,7 +92,9 @@ def _payments_page(
         "waiting": [due.person.pk for due in all_dues if ledger.waits(due)],
         "rewards": RewardsForm(initial=rewards(study)),
         **_of_platform(study),
-        "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],
+        "payouts": study.payouts.select_related("author")
+        .prefetch_related("lines")
+        .annotate(total=Sum("lines__amount", filter=Q(lines__amount__gt=0)))[:20],
         "low_hourly": study.hourly_rate * LOW,
         "by_prolific": study.channel.slug == "prolific",
         **more,
@@ -171,13 +174,23 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
 def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpResponse:
     if file_format not in FORMATS:
         raise Http404
-    # What somebody gives to the platform is what the page showed.
-    seen = request.GET.get("seen")
-    if file_format == "prolific" and seen and seen != ledger.open_bonuses(study).digest:
-        messages.error(request, ledger.CHANGED)
-        return redirect("annotation:send_payments", study.slug)
+    if file_format == "prolific":
+        bonuses, seen = ledger.open_bonuses(study), request.GET.get("seen")
+        # What somebody gives to the platform is what the page showed.
+        if not bonuses.dues or (seen and seen != bonuses.digest):
+            messages.error(request, ledger.CHANGED if bonuses.dues else ledger.NONE_OPEN)
+            return redirect("annotation:send_payments", study.slug)
     lines = export_payments(study, file_format, by=request.user)
     name = f"{study.slug}-{'payments' if file_format == 'csv' else 'bonuses'}.csv"
+    return document("".join(lines).encode(), CSV, name)
+
+
+@_read
+def sent_file(request: ResearcherRequest, study: Study, payout_id: int) -> HttpResponse:
+    """The bonuses of a payout once more, as they were handed over."""
+    payout = get_object_or_404(study.payouts, pk=payout_id)
+    lines = export_payments(study, "prolific", payout=payout, by=request.user)
+    name = f"{study.slug}-bonuses-{payout.made_at:%Y-%m-%d}.csv"
     return document("".join(lines).encode(), CSV, name)
 
 

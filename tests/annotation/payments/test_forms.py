@@ -202,3 +202,17 @@ def test_a_file_holds_what_the_page_showed(owner: Client, batch: Batch) -> None:
     approve(batch.study, [second.pk], at=make.NOON)
     again = owner.get(url, seen, follow=True)
     assert "The payments have changed since this page was shown" in again.content.decode()
+
+
+def test_what_was_sent_can_be_fetched_again(owner: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    approve(batch.study, [done.pk], at=make.NOON)
+    url = path("export_payments", batch, "prolific")
+    file = owner.get(url).content
+    payout = write_payout(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
+    assert owner.get(path("sent_file", batch, payout.pk)).content == file
+    assert (
+        path("sent_file", batch, payout.pk) in owner.get(path("payments", batch)).content.decode()
+    )
+    # Nothing is open any more, and an empty file would say nothing.
+    assert "nothing to send" in owner.get(url, follow=True).content.decode()
