@@ -428,7 +428,14 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     visit = _visit(door, link)
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
-    if "decline" in request.POST and joining.present_assignment(visit) is None:
+    present = joining.present_assignment(visit)
+    if "decline" in request.POST and present is not None and not present.is_finished:
+        sentence = _(
+            "You have agreed already, in another tab, and your place is kept. If you would rather "
+            "not go on, choose “Stop taking part” there."
+        )
+        return _refused(request, link.study, sentence)
+    if "decline" in request.POST and present is None:
         joining.count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
         return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
@@ -456,8 +463,8 @@ def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpRes
     if joining.present_assignment(_visit(door, link)) is not None:
         return _behind(request, door, link, is_other=True)
     sentence = _(
-        "Your answer was not taken: in this browser the link of another study, “%(title)s”, was "
-        "opened later. For the study that you just saw, open its link again."
+        "Your answer was not taken: in this browser another link, to “%(title)s”, was opened "
+        "later. For the study that you just saw, open its link again."
     ) % {"title": link.study.title}
     return render(request, REFUSED, {"sentence": sentence, "later": link.study})
 
@@ -491,7 +498,7 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
 def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
     answer = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None
     has_worked = isinstance(refusal, joining.Worked)
-    pay = _("Your earlier work is paid as you were told when it ended.") if has_worked else ""
+    pay = _("Your earlier work is paid as you are told when it ends.") if has_worked else ""
     return _refused(
         request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
     )

@@ -173,8 +173,11 @@ def test_takes_no_answer_for_no_consent() -> None:
 
 
 def test_gives_nobody_who_works_the_code_for_declining() -> None:
-    client = consented(make.running_batch())
-    assert page_of(client.post(CONSENT, {"decline": "1"})) == WORK
+    batch = make.running_batch()
+    page = text_of(consented(batch).post(CONSENT, {"decline": "1"}))
+    assert "You have agreed already, in another tab" in page
+    assert batch.study.outcome_rules.get(outcome="declined").code not in page
+    assert Assignment.objects.get().outcome == ""
 
 
 def test_says_what_to_do_when_the_browser_keeps_no_cookie() -> None:
