@@ -370,7 +370,11 @@ FIELDS_OF = {RIGHT_OPTION: ["options", "answer"]}
 ROLES = [
     *[("", "not used"), ("question", "the question"), ("context", "a text above the question")],
     *[("options", "an option, or a list of them"), ("answer", "the right answer")],
-    *[(RIGHT_OPTION, "an option, and the right one"), ("id", "the id"), ("groups", "a group")],
+    *[
+        (RIGHT_OPTION, "an option: the right one of each row"),
+        ("id", "the id"),
+        ("groups", "a group"),
+    ],
     *[("proposed", "a proposed answer"), ("entities", "places of the candidates")],
     *[("images", "an image"), ("image_text", "what the image shows, in words")],
 ]

@@ -112,7 +112,7 @@ def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
         "context": list(row.context),
         "question": row.question,
         "options": options,
-        "gold": [" + ".join(texts) or "nothing" for texts in row.gold_texts],
+        "gold": [" + ".join(texts) or "(nothing is to be found)" for texts in row.gold_texts],
     }
 
 

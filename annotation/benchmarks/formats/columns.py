@@ -21,9 +21,12 @@ from annotation.benchmarks.formats.known_sets import (
     value_at,
 )
 from annotation.models.errors import BadInput
+from scoring.core.normalisation import read_number
 
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
+# What ends so is no name of a column.
+SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
 # Of the name of a column, and of all of them in a sentence.
 LONGEST_NAME, LONGEST_NAMED = 60, 200
 NOTHING: tuple[Any, ...] = (None, "", [], {})
@@ -107,7 +110,10 @@ def _is_there(path: str, names: Sequence[str]) -> bool:
 
 def is_row(names: Sequence[str]) -> bool:
     """Whether the first line of a file may be no line of names."""
-    return any(len(name) > LONGEST_NAME or name.strip().isdigit() for name in names)
+    return any(
+        len(name) > LONGEST_NAME or read_number(name) is not None or SENTENCE.search(name)
+        for name in names
+    )
 
 
 def _there(names: Sequence[str]) -> str:

@@ -171,7 +171,12 @@ def episode_sets(
 
 
 # Columns without which something else would be asked.
-ASKS = re.compile(r"(choice|option|ending|image|figure|picture|audio|video)s?[ _]?\d*", re.I)
+ASKS = re.compile(
+    r"(choice|option|ending)s?[ _]?\d*|(.*[ _-])?(image|figure|picture|audio|video)s?([ _-]?.*)?",
+    re.I,
+)
+# Of a column that says whether there is a picture.
+NO_PICTURE = ("", "0", "false", "no", "none", "nan", "[]", "{}")
 # By which models' training data can leave the file out.
 CANARY = re.compile(r"canary(?:[ _-]?string)?", re.I)
 LONGEST_CANARY = 300
@@ -270,7 +275,8 @@ class Record:
 
     def check_unused(self, names: Iterable[str]) -> None:
         for name in names:
-            if ASKS.fullmatch(name) and self.fields[name] not in (None, "", []):
+            is_none = self.fields[name] is None or str(self.fields[name]).lower() in NO_PICTURE
+            if ASKS.fullmatch(name) and not is_none:
                 self.refuse(f"“{name}” changes what is asked, but it is not known how to ask it.")
 
     def field(self, name: str) -> Any:

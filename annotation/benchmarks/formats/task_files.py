@@ -39,8 +39,10 @@ def read_task_file(data: bytes, file: str) -> Fields:
 
 
 def as_said(line: str) -> Fields:
-    """A line of a task's file."""
-    return read_task_file(f"{{{line}}}".encode(errors="replace"), "The answer")
+    """A line of a task's file, with its braces or without."""
+    line = line.strip()
+    inner = line if line.startswith("{") else f"{{{line}}}"
+    return read_task_file(inner.encode(errors="replace"), "The answer")
 
 
 def also_said(before: Fields, said: Fields) -> Fields:

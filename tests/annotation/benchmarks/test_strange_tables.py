@@ -514,6 +514,9 @@ def test_a_first_line_that_looks_like_a_row_is_doubted() -> None:
     columns = {"columns": {"context": long, "answer": "y"}}
     task = read_text("t.csv", f'"{long}",y\n{rows}', said=columns)
     assert task.notes["first_line"] == ["t.csv"]
+    short = {"columns": {"context": "Is it wet ?", "answer": "0.4"}}
+    task = read_text("t.csv", f"Is it wet ?,0.4\n{rows}", said=short)
+    assert task.notes["first_line"] == ["t.csv"]
     assert "first_line" not in read_text("t.csv", f"text,label\n{rows}").notes
 
 
@@ -539,3 +542,9 @@ def test_asks_what_the_named_column_asks_where_a_set_has_words_of_its_own() -> N
     said = {"columns": {"question": "ask"}}
     task = read_text("wsc.jsonl", lines([row]), said=said)
     assert task.sets[-1].examples[0].question == "Who lied?"
+
+
+def test_asks_about_a_picture_by_any_name() -> None:
+    rows = [(f"What is shown {n}?", "yn"[n % 2], "map.png" if n == 3 else False) for n in range(9)]
+    asked = question(table("question", "answer", "Image_Question", rows=rows))
+    assert "line 4: “Image_Question” changes what is asked" in asked.what
