@@ -90,21 +90,21 @@ def let_in(screenings: Sequence[Screening]) -> str:
 
 def why_no_floor(batch: Batch) -> str:
     """Empty where the batch has one."""
-    return _no_floor(batch.study, screenings_of(batch))
+    return _no_floor(screenings_of(batch))
 
 
 def unsure_verdicts(study: Study) -> Iterator[str]:
     """Told before money is spent: afterwards the rules are frozen."""
     cells = defaultdict[str, dict[str, None]](dict)
     for batch, rules in _rules(study).items():
-        if reason := _no_floor(study, _simulated(rules.values())):
+        if reason := _no_floor(_simulated(rules.values())):
             cells[reason][f"{batch.task} with {batch.condition}"] = None
     for reason, names in cells.items():
         yield f"No verdict on {', '.join(names)} can be sure: {reason}."
 
 
-def _no_floor(study: Study, screenings: Sequence[Screening]) -> str:
-    if study.known_people or any(screening.is_floor for screening in screenings):
+def _no_floor(screenings: Sequence[Screening]) -> str:
+    if any(screening.is_floor for screening in screenings):
         return ""
     floors = [screening for screening in screenings if screening.rule.floor is not None]
     if not floors:
@@ -116,9 +116,8 @@ def _no_floor(study: Study, screenings: Sequence[Screening]) -> str:
 
 
 def weak_rules(study: Study) -> Iterator[str]:
-    """Where a rule lets most guessers in and nothing else keeps them out, without the owner's word
-    why it stays."""
-    if study.known_people or study.screening_reason.strip():
+    """Where a rule lets most guessers in, without the owner's word why it stays."""
+    if study.screening_reason.strip():
         return
     weak = defaultdict[Screening, dict[str, None]](dict)
     for batch, rules in _rules(study).items():

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -260,7 +259,7 @@ class CellReader(TaskScoring):
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
-        no_floors = {batch.pk: floor_lacks(batch) for batch in study.batches.all()}
+        no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
         return [
             self._cell(
                 those[0].batch.task,
@@ -347,14 +346,6 @@ class CellReader(TaskScoring):
         if wanted:
             self._items |= scored_items(task, wanted.values(), self.gold_version(task))
         return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
-
-
-def floor_lacks(batch: Batch) -> str:
-    """Why its people passed no floor; that they are known is none, and is told in the report."""
-    asked = copy(batch)
-    asked.study = copy(batch.study)
-    asked.study.known_people = ""
-    return why_no_floor(asked)
 
 
 def shots_of_batch(batch: Batch) -> int | str:

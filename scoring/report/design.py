@@ -14,8 +14,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
 from annotation.models.benchmark import LAID_OUT, PART, names_of
 from annotation.models.texts import counted as count_of
-from annotation.studies.screening import MOST_LET_IN, screenings_of
-from scoring.cells.cells import floor_lacks
+from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
 from scoring.tables.table import span
@@ -279,7 +278,7 @@ class Design:
         names = {facts.task.pk: facts.name for facts in self.tasks}
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self.batches:
-            if reason := floor_lacks(batch):
+            if reason := why_no_floor(batch):
                 cells[reason][f"{names[batch.task_id]} with {batch.condition}"] = None
         return {reason: list(names) for reason, names in cells.items()}
 
