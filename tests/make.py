@@ -11,6 +11,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import connection
+from django.utils import timezone
 
 from annotation.access.identity import identity_hash
 from annotation.kinds import Form, answer_kind, gold_in_force
@@ -29,8 +30,10 @@ from annotation.models import (
     Kind,
     Outcome,
     OutcomeRule,
+    Place,
     Role,
     Study,
+    StudyState,
     Submission,
     Task,
     WorkState,
@@ -261,6 +264,15 @@ def running_batch(
     start_study(made.study, at=NOON)
     made.refresh_from_db()
     return made
+
+
+def closed(of: Study) -> Study:
+    """As when all its places were filled; and as it is, if it was closed already."""
+    Place.objects.filter(batch__study=of, kept=False).delete()
+    running = Study.objects.filter(pk=of.pk).exclude(state=StudyState.CLOSED)
+    running.update(state=StudyState.CLOSED, closed_at=timezone.now())
+    of.refresh_from_db()
+    return of
 
 
 @contextmanager

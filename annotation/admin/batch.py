@@ -49,7 +49,9 @@ class BatchAdmin(OwnedAdmin[Batch]):
             batch,
             lambda: want_more(batch, form.cleaned_data["wanted"], by=request.user),
             title=f"More places in {batch}",
-            sentences=["Places can be added at any time while the study runs, never taken away."],
+            sentences=[
+                "Places can be added while it runs, never taken away; no verdict is sure then."
+            ],
             button="Save",
             done=done,
             form=form,

@@ -46,7 +46,7 @@ OF_THE_ROW = (
 )
 NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds", "joins_an_hour")
 SCREENING = ("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score")
-COMPARISON = ("question", "named_systems", "margin", "margin_reason")
+COMPARISON = ("question", "named_systems", "margin", "margin_reason", "ends_on")
 WORDS_OF_THE_OWNER = ("unanswerable_reason", "screening_reason")
 FROZEN_FIELDS = (
     *("consent_text", "hourly_rate", "currency", *SCREENING),
@@ -135,8 +135,7 @@ class Study(models.Model):
         max_length=300,
         blank=True,
         help_text="Only if you know everybody who can come in: who they are, such as “six trained "
-        "linguists of our group”. It then takes no floor for a sure verdict. Leave it empty for "
-        "an open crowd.",
+        "linguists of our group”, for the report. Leave it empty for an open crowd.",
     )
 
     question = models.CharField(
@@ -157,6 +156,13 @@ class Study(models.Model):
         max_length=300,
         blank=True,
         help_text="In a sentence: why a smaller difference does not matter.",
+    )
+    ends_on = models.DateField(
+        "ends on",
+        null=True,
+        blank=True,
+        help_text="The day from which you close it, full or not. Empty: when all places are "
+        "filled. Nothing is claimed before; closed earlier, no verdict is sure.",
     )
 
     # The word of the owner on items that no answer gets wholly right.

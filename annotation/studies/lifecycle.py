@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -11,7 +11,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.benchmarks.material import not_offered, unanswerable
-from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState, Task
+from annotation.models import (
+    Batch,
+    ChangeAction,
+    JoinAnswer,
+    Outcome,
+    Place,
+    Study,
+    StudyState,
+    Task,
+)
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
@@ -28,6 +37,7 @@ from scoring.core.s1 import SCORER_VERSION
 CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
+EARLY, MORE_PLACES = "closed before its end", "places were added"
 NO_REASON = "The margin has no reason: write one in a sentence."
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
@@ -169,6 +179,16 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     expire_idle(at=at)
 
 
+def not_as_named(study: Study) -> list[str]:
+    """How its end differs from the one that was named before the start: no verdict is then sure."""
+    lacking = Place.objects.filter(batch__study=study, simulated=False, kept=False)
+    day, named = study.closed_at and study.closed_at.date(), study.ends_on
+    is_early = day is not None and (named is None or day < named) and lacking.exists()
+    wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
+    has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
+    return [EARLY] * is_early + [MORE_PLACES] * has_more
+
+
 def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:
     """More places in a batch, also while the study runs; never fewer."""
     if wanted < batch.wanted:
@@ -205,7 +225,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
     return {
         "scorer_version": SCORER_VERSION,
         "rules": {
-            field: str(value) if isinstance(value, Decimal) else value
+            field: str(value) if isinstance(value, Decimal | date) else value
             for field in FROZEN_FIELDS
             for value in [getattr(study, field)]
         },

@@ -46,7 +46,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    13,
+    14,
     "analyse_comparison",
     columns=tuple(key for table in tables.ALL for key in table.keys),
 )
@@ -101,7 +101,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
 def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
     """Of a benchmark; a study's comparison has those of its own."""
     every = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
-    return between_systems(every, {}, margin=0.0)
+    return between_systems(every)
 
 
 def _about(

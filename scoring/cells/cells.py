@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
+from annotation.studies.lifecycle import not_as_named
 from annotation.studies.screening import why_no_floor
 from scoring.cells.scope import Choices, TaskScoring, with_signs
 from scoring.cells.vectors import (
@@ -59,8 +60,8 @@ class Cell:
     # The name of one of the study's; empty in a study without any.
     pool: str = ""
     simulated: bool = False
-    # Why they passed no floor that was set before the start; empty if they did.
-    no_floor: str = ""
+    # Why nothing that is said of them is sure, whatever they answered.
+    lacks: tuple[str, ...] = ()
     # Of a system.
     system: str = ""
     method: str = ""
@@ -260,6 +261,8 @@ class CellReader(TaskScoring):
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
         no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
+        # Simulated annotators take no place of a study.
+        ended = () if simulated else not_as_named(study)
         return [
             self._cell(
                 those[0].batch.task,
@@ -269,7 +272,7 @@ class CellReader(TaskScoring):
                 study=study,
                 pool=pool,
                 simulated=simulated,
-                no_floor=max(no_floors[member.batch_id] for member in those),
+                lacks=(*filter(None, [max(no_floors[one.batch_id] for one in those)]), *ended),
             )
             for (_, shots, pool), those in sorted(cells.items(), key=cell_order)
             if self.choices.wants(shots)

@@ -185,8 +185,8 @@ class Scope:
 
     @property
     def interim(self) -> tuple[str, ...]:
-        """The studies (slugs) with answers that are not closed: their figures may still change."""
-        running = {study.pk: study.slug for study in self.studies if not study.is_closed}
+        """The studies (slugs) with answers where more may come: their figures may still change."""
+        running = {study.pk: study.slug for study in self.studies if not study.is_settled}
         answered = models.Assignment.objects.filter(study__in=running).completed().order_by()
         with_answers = set(answered.values_list("study", flat=True).distinct())
         return tuple(slug for pk, slug in running.items() if pk in with_answers)

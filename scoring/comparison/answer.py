@@ -26,6 +26,10 @@ OF_WHAT = (
     *("other_shots", "exploratory"),
 )
 MOST_TOLD = 4
+UNCLAIMED = "Differences and verdicts are shown when the study is closed."
+WHY_UNCLAIMED = (
+    "Who looks at them while people come, and stops when they look good, is too often wrong."
+)
 # What tables mark with ¶.
 ALIKE = "answers alike or unread"
 
@@ -118,7 +122,7 @@ class Answer:
         self.forest = _forest(table, first, tests, tasks=len(people))
         self.no_skill = _no_skill(table, people)
         self.footing = _footing(table, named, first)
-        self.why = [*_why(named), *revisions(table)]
+        self.why = [*_why(named), *revisions(table)] if tests else [WHY_UNCLAIMED]
 
 
 def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
@@ -218,8 +222,7 @@ def _so_far(table: Comparison, named: Sequence[Sequence[Difference]], people: Se
     if not decisive or any(those[0].outcome != TOO_FEW for those in decisive):
         return ""
     who = _who(people[0])
-    begin = f"So far {who}" if table.interim_titles else f"{who[0].upper()}{who[1:]}"
-    return f"{begin} are {listed(list(map(_apart, decisive)))}."
+    return f"{who[0].upper()}{who[1:]} are {listed(list(map(_apart, decisive)))}."
 
 
 def _apart(tests: Sequence[Difference]) -> str:
@@ -322,12 +325,12 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     tests = [test for those in named for test in those]
     margin = _margin(named)
     within = f"margin {margin:g} points" if margin else "no margin was set"
+    if first.study in table.interim and first.kind != RowKind.SIMULATED:
+        return UNCLAIMED
     if not tests:
         return ""
     if table.unfrozen:
         return f"{table.unfrozen} {within[:1].upper()}{within[1:]}."
-    if first.study in table.interim or tests[0].interim:
-        return f"Interim: answers may still come, and every verdict may change; {within}."
     systems = counted(len(named), "system")
     ran_all = "that had run every task when the study closed"
     which = "named before the start" if first.study in table.naming else ran_all

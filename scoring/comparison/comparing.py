@@ -31,7 +31,7 @@ from scoring.tests.differences import people_and_systems
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
-STORE = Store(Part.TABLE, Comparison, 11, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 12, "compute_comparison")
 
 
 def compare(
@@ -210,25 +210,29 @@ def _tested(
     own: Sequence[Cell],
     later: Sequence[Cell],
 ) -> dict[str, Any]:
-    """Every test; for a benchmark those of each of its studies."""
+    """Every test; for a benchmark those of each of its studies. While somebody can still come, of
+    simulated people alone: whoever looks at them again and again finds something."""
     if scope.study is None:
         found = [compare(Scope(scope.benchmark, study), choices) for study in scope.studies]
         return {
             name: tuple(test for table in found for test in getattr(table, name)) for name in TESTS
         }
-    about = {"interim": not scope.study.is_settled}
+    if not scope.study.is_settled:
+        people = [cell for cell in people if cell.simulated]
+        if not people:
+            return {}
     tasks = [task.slug for task in scope.tasks]
     own, later = ([cell for cell in those if cell.answered.any()] for those in (own, later))
     pairs = [
         *people_and_systems(people, own),
         *people_and_systems(people, later, is_later=True),
     ]
-    tests, average_tests = verdicts.against_systems(pairs, tasks, about)
+    tests, average_tests = verdicts.against_systems(pairs, tasks)
     return {
         "tests": tuple(tests),
         "average_tests": tuple(average_tests),
-        "changes": tuple(verdicts.between_shots(people, about)),
-        "systems": tuple(verdicts.between_systems(own, about, margin=scope.study.margin)),
+        "changes": tuple(verdicts.between_shots(people)),
+        "systems": tuple(verdicts.between_systems(own, margin=scope.study.margin)),
     }
 
 

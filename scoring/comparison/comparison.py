@@ -260,7 +260,7 @@ class Comparison:
     def unfrozen(self) -> str:
         """Empty but where a study's verdicts are frozen and these are others."""
         of_people = (*self.average_tests, *self.tests, *self.changes)
-        settled = any(not (test.interim or test.simulated) for test in of_people)
+        settled = any(not test.simulated for test in of_people)
         is_other = self.has_verdicts and settled and not self.choices.are_own
         return (
             "Not the frozen verdicts: the reader chose the gold version, references, people or "

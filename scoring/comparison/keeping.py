@@ -161,9 +161,10 @@ def plain(value: Any) -> dict[str, Any]:
 
 
 def restored(kind: Callable[..., T], kept: Mapping[str, Any]) -> T:
-    """The dataclass that `plain` made this of."""
+    """The dataclass that `plain` made this of, without fields that a former version had."""
+    known = {name: kept[name] for name in _hints(kind) if name in kept}
     made = {name: _restored(hint, kept[name]) for name, hint in _not_plain(kind)}
-    return kind(**{**kept, **made})
+    return kind(**{**known, **made})
 
 
 def _restored(hint: Any, value: Any) -> Any:

@@ -118,7 +118,7 @@ OF_ROWS = (
     words(
         "against", "Against", "The study with whose people this system is compared.", source="study"
     ),
-    *picked(OF_TESTS, "outcome certainty reasons interim supplement"),
+    *picked(OF_TESTS, "outcome certainty reasons supplement"),
     replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
     OF_TESTS["low"].under("difference_low", source="low"),
     OF_TESTS["high"].under("difference_high", source="high"),
@@ -132,7 +132,7 @@ READ = picked(
 VERDICTS = (
     *picked(OF_TESTS, "study simulated task tasks shots system method parameters other_shots"),
     *picked(OF_TESTS, "other_system other_method other_parameters outcome certainty"),
-    *picked(OF_TESTS, "reasons exploratory interim frozen_at supplement pool group difference"),
+    *picked(OF_TESTS, "reasons exploratory frozen_at supplement pool group difference"),
     *picked(OF_TESTS, "low high p p_holm family in_family margin fragile runs m n above"),
 )
 

@@ -170,12 +170,12 @@ def holds_without_each(test: Tested, without: Iterable[Tested], *, margin: float
 class Member:
     """A test among those that are judged together. without: gives the same test without each
     annotator in turn, once it is asked. with_excluded: the same with the excluded counted, where
-    there are any. no_floor: why its people passed no floor; exploratory: why it is no member of the
-    family; "" where they did, or it is."""
+    there are any. lacks: why it is not sure, whatever it shows; exploratory: why it is no member of
+    the family, "" if it is."""
 
     test: Tested
     without: Callable[[], Iterable[Tested]] = tuple
-    no_floor: str = ""
+    lacks: tuple[str, ...] = ()
     exploratory: str = ""
     with_excluded: Tested | None = None
 
@@ -188,8 +188,8 @@ class Member:
 def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict, ...]:
     """One for each test, in order. Those of five people or more that are not exploratory are one
     family, whose p values Holm adjusts. Sure is a direction whose adjusted p is at most 1 − level,
-    with the excluded counted as well, that holds without any one annotator, of eight people with a
-    floor, and not exploratory; probable one with that raw p that lacks any of these."""
+    with the excluded counted as well, that holds without any one annotator, of eight people, that
+    lacks nothing and is not exploratory; probable one with that raw p that lacks any of these."""
     found = _adjusted(members, [member.test for member in members], margin)
     with_all = _adjusted(members, [one.with_excluded or one.test for one in members], margin)
     family = int(np.sum([not np.isnan(adjusted) for _, _, adjusted in found]))
@@ -226,7 +226,7 @@ def _verdict(
         "fewer than eight people": member.people < FEWEST_FOR_SURE,
         "falls without one annotator": not holds,
         "falls with the excluded": not with_excluded,
-        member.no_floor: True,
+        **dict.fromkeys(member.lacks, True),
         member.exploratory: True,
     }
     reasons = tuple(words for words, applies in lacks.items() if words and applies)

@@ -14,9 +14,11 @@ from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
 from annotation.models.benchmark import LAID_OUT, PART, names_of
 from annotation.models.texts import counted as count_of
+from annotation.studies.lifecycle import not_as_named
 from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
+from scoring.report.words import day
 from scoring.tables.table import span
 
 NORMALISED = {
@@ -129,6 +131,9 @@ class Design:
         sets = ("training_set", "test_set", "check_set__task")
         about = ("study", "task", *sets, "gold_version", "pool")
         self._study = study
+        day_named = f"on {day(study.ends_on)}, or " if study.ends_on else ""
+        self.ends = f"{day_named}when all places are filled"
+        self.not_as_named = not_as_named(study)
         self.batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:

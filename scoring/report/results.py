@@ -165,6 +165,8 @@ class Results:
 
     @property
     def untested(self) -> str:
+        if self.comparison.interim and self.who == "people":
+            return "Nothing was tested: that is done once the study is closed."
         rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:

@@ -51,7 +51,6 @@ class Difference:
     certainty: str | None = None
     reasons: tuple[str, ...] = ()
     exploratory: bool = False
-    interim: bool = False
     frozen_at: str | None = None
     supplement: str | None = None
     pool: str | None = None
@@ -120,9 +119,9 @@ class Pairing:
 
     @property
     def member(self) -> Member:
-        no_floor = next((cell.no_floor for cell in (self.cell, self.other) if cell.no_floor), "")
+        lacks = tuple(dict.fromkeys((*self.cell.lacks, *self.other.lacks)))
         without, excluded = (lambda: self.without_each), self.with_excluded
-        return Member(self.test, without, no_floor, self.exploratory, excluded)
+        return Member(self.test, without, lacks, self.exploratory, excluded)
 
     @cached_property
     def with_excluded(self) -> PairedDifference | None:

@@ -7,7 +7,7 @@ later, and systems against one another.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import fmean
@@ -197,30 +197,30 @@ Thing = TypeVar("Thing")
 
 
 def against_systems(
-    pairs: Sequence[differences.Pairing], tasks: Collection[str], about: Mapping[str, Any]
+    pairs: Sequence[differences.Pairing], tasks: Collection[str]
 ) -> tuple[list[differences.Difference], list[differences.Difference]]:
     """Of every cell of people beside a system; and the averages of those systems that have all the
-    tasks. about: what else is said of each."""
+    tasks."""
     families = _grouped(pairs, _family_of)
-    cells = [judged for family in families for judged in _judged(family, about)]
-    return cells, _averages(pairs, tasks, about)
+    cells = [judged for family in families for judged in _judged(family)]
+    return cells, _averages(pairs, tasks)
 
 
-def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[differences.Difference]:
+def between_shots(people: Sequence[Cell]) -> list[differences.Difference]:
     families = _grouped(differences.more_and_fewer_shots(people), _family_of)
-    return [judged for family in families for judged in _judged(family, about)]
+    return [judged for family in families for judged in _judged(family)]
 
 
 def between_systems(
-    systems: Sequence[Cell], about: Mapping[str, Any], *, margin: float
+    systems: Sequence[Cell], *, margin: float = 0.0
 ) -> list[differences.Difference]:
     """Every two systems on the same items and splits, a family of their own. The margin is that of
     the study, if it is one that is compared."""
-    return list(_judged(differences.systems_and_systems(systems), about, margin))
+    return list(_judged(differences.systems_and_systems(systems), margin))
 
 
 def _judged(
-    family: Sequence[differences.Pairing], about: Mapping[str, Any], margin: float | None = None
+    family: Sequence[differences.Pairing], margin: float | None = None
 ) -> Iterable[differences.Difference]:
     """The tests of one family; with people the margin is their study's."""
     if not family:
@@ -229,11 +229,11 @@ def _judged(
     members = [pair.member for pair in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)
     for pair, found in zip(family, found_each, strict=True):
-        yield differences.difference_of(pair, **_said(found, [pair], margin), **about)
+        yield differences.difference_of(pair, **_said(found, [pair], margin))
 
 
 def _averages(
-    pairs: Iterable[differences.Pairing], tasks: Collection[str], about: Mapping[str, Any]
+    pairs: Iterable[differences.Pairing], tasks: Collection[str]
 ) -> list[differences.Difference]:
     if len(tasks) < 2:
         return []
@@ -243,11 +243,11 @@ def _averages(
         if set(by_task) == set(tasks):
             complete.append([by_task[task] for task in tasks])
     families = _grouped(complete, lambda over: _family_of(over[0]))
-    return [average for family in families for average in _judged_averages(family, about)]
+    return [average for family in families for average in _judged_averages(family)]
 
 
 def _judged_averages(
-    family: Sequence[Sequence[differences.Pairing]], about: Mapping[str, Any]
+    family: Sequence[Sequence[differences.Pairing]],
 ) -> Iterable[differences.Difference]:
     """Of one study's people, at its margin; no test where somebody is in two of the tasks."""
     margin = _margin(family[0][0].cell)
@@ -259,7 +259,6 @@ def _judged_averages(
             **pairs[0].named,
             **differences.in_percent(member.test),
             **_said(found, pairs, margin),
-            **about,
             task=None,
             tasks=tuple(pair.cell.task.slug for pair in pairs),
             mean=percent(fmean(pair.test.people_mean for pair in pairs)),
@@ -278,14 +277,14 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
     members = [pair.member for pair in pairs]
     with_all = [pair.with_excluded or pair.test for pair in pairs]
     exploratory = next((member.exploratory for member in members if member.exploratory), "")
-    no_floor = next((member.no_floor for member in members if member.no_floor), "")
+    lacks = tuple(dict.fromkeys(reason for member in members for reason in member.lacks))
     if share_people([pair.cell for pair in pairs]):
         untested = replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
-        return verdicts.Member(untested, tuple, no_floor, exploratory)
+        return verdicts.Member(untested, tuple, lacks, exploratory)
     return verdicts.Member(
         average,
         lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
-        no_floor,
+        lacks,
         exploratory,
         verdicts.average_difference(with_all),
     )

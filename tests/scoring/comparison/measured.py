@@ -126,6 +126,7 @@ def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
 
 def analysed(study: Study, *, of_benchmark: bool = False) -> Comparison:
     """The analysis of a study, or of its benchmark, computed from the present data."""
+    study = make.closed(study)
     scope, choices = Scope(study.benchmark, None if of_benchmark else study), Choices()
     fingerprint = inputs_fingerprint(scope, choices)
     return STORE.keep(scope, choices, analyse(scope, choices), fingerprint)

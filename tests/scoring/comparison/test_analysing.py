@@ -23,7 +23,7 @@ def quiet(done: int, total: int, message: str) -> None:
 
 
 def scope_of(batch: Batch) -> Scope:
-    return Scope(batch.study.benchmark, batch.study)
+    return Scope(batch.study.benchmark, make.closed(batch.study))
 
 
 def computed(batch: Batch, **choices: Any) -> dict:
@@ -247,6 +247,9 @@ def test_adjusts_each_study_by_itself() -> None:
     for wrong in (3, 4, 6, 5, 3):
         make.worked_through(second, wrong=wrong)
     measured.run(first.task, wrong=1)
+    make.closed(first.study)
+    assert len(analyse(Scope(first.study.benchmark), Choices()).tests) == 1
+    make.closed(second.study)
     tests = analyse(Scope(first.study.benchmark), Choices()).tests
     assert [test["family"] for test in tests] == [1, 1]
 
@@ -285,5 +288,5 @@ def test_averages_name_their_pool() -> None:
     for batch in study.batches.all():
         for wrong in (1, 2):
             make.worked_through(batch, wrong=wrong)
-    table = filled(AVERAGE_TESTS, analyse(Scope(benchmark, study), Choices()))
+    table = filled(AVERAGE_TESTS, analyse(Scope(benchmark, make.closed(study)), Choices()))
     assert [record["pool"] for record in table.records] == ["Crowd", "Experts"]

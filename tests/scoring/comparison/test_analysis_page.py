@@ -11,6 +11,7 @@ from openpyxl import load_workbook
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
 from annotation.studies.lifecycle import close_study
+from annotation.studies.people import exclude
 from scoring.analysis.tables import ALL
 from scoring.models import Comparison, Part
 from tests import make
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.django_db
 def batch() -> Batch:
     made = measured.cell([3, 4, 6])
     measured.run(made.task, wrong=3)
+    make.closed(made.study)
     return made
 
 
@@ -61,6 +63,7 @@ def test_says_a_verdict_from_the_side_of_people_as_the_table_does(
 ) -> None:
     batch = measured.cell([3, 4, 3, 4, 3], tests=40)
     measured.run(batch.task, wrong=30, method="FT", parameters="110M")
+    make.closed(batch.study)
     admin_client.get(address(batch))
     run_job(Job.objects.get().pk)
     text = admin_client.get(address(batch)).content.decode()
@@ -111,7 +114,7 @@ def test_brings_the_page_when_the_job_is_over(admin_client: Client, computed: Ba
 def test_shows_old_figures_as_stale_until_they_are_computed_again(
     admin_client: Client, computed: Batch
 ) -> None:
-    make.worked_through(computed)
+    exclude(computed.assignments.earliest("pk"), reason="a machine")
     text = admin_client.get(address(computed)).content.decode()
     assert "Stale" in text
     assert "People against systems" in text
@@ -264,7 +267,10 @@ def test_offers_no_export_of_nothing(admin_client: Client) -> None:
     assert "analysis/export/" not in text
 
 
-def test_says_which_studies_may_still_change(admin_client: Client, computed: Batch) -> None:
+def test_says_which_studies_may_still_change(admin_client: Client) -> None:
+    computed = measured.cell([3, 4])
+    admin_client.get(address(computed))
+    run_job(Job.objects.get().pk)
     title = computed.study.title
     told = f"Interim, not closed: {title}."
     assert told in admin_client.get(address(computed)).content.decode()

@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Bound, Row, RowKind
 from scoring.cells.scope import Scope
-from scoring.comparison.answer import Answer, _headline, answers
+from scoring.comparison.answer import UNCLAIMED, Answer, _headline, answers
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import main_table, overview
@@ -100,8 +100,6 @@ def test_claims_nothing_of_too_few_people() -> None:
     few_over_all = [replace(few, task=None, tasks=("a", "b")), one_task, replace(few, task="b")]
     whole = told(*few_over_all, people=replace(HUMAN, n=3))
     assert whole.headline == ["Too few people to say who wins (3 a task; 5 are needed)."]
-    interim = told(few, people=replace(HUMAN, n=3), interim=("pilot",))
-    assert interim.so_far == "So far people are 5 points above BERT FT (1 to 10)."
     below = told(replace(few, difference=-1.0, low=-7.2, high=4.1), people=replace(HUMAN, n=3))
     assert below.so_far == "People are 1 point below BERT FT (7 below to 4 above)."
 
@@ -222,8 +220,9 @@ def test_says_why_something_is_not_sure() -> None:
     assert any("over 2 comparisons" in reason for reason in answer.why)
 
 
-def test_warns_of_a_study_that_is_not_closed() -> None:
-    assert told(FOUND, interim=("pilot",)).footing.startswith("Interim")
+def test_says_when_verdicts_are_shown() -> None:
+    [answer] = answers(replace(table(FOUND), tests=(), interim=("pilot",)), "30")
+    assert (answer.headline, answer.footing) == ([], UNCLAIMED)
     assert told(FOUND).footing.startswith("Compared with the 1 system")
 
 
@@ -265,7 +264,7 @@ def text_of(client: Client, study: Study) -> str:
 @pytest.mark.django_db
 def test_is_true_of_the_rows_below(admin_client: Client) -> None:
     made = study(5)
-    found = compare(Scope(made.benchmark, made))
+    found = compare(Scope(made.benchmark, make.closed(made)))
     people, system = (next(r for r in found.rows if r.kind == kind) for kind in ("human", "run"))
     assert people.mean is not None
     assert system.mean is not None

@@ -1,7 +1,7 @@
 """What a study claims when it is closed stays: what comes later stands beside it."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from io import BytesIO
 from typing import Any
 
@@ -11,7 +11,7 @@ from openpyxl import load_workbook
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Study
-from annotation.studies.lifecycle import close_study
+from annotation.studies.lifecycle import EARLY, MORE_PLACES, close_study, want_more
 from annotation.studies.people import exclude, lift_exclusion
 from scoring.analysis.tasks import freeze_claims
 from scoring.cells.scope import Choices, Scope
@@ -21,6 +21,8 @@ from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS
 from scoring.models import FrozenClaims, Run
 from scoring.models.claims import Reason, latest
+from scoring.report.facts import Facts
+from scoring.report.methods import methods
 from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once
@@ -100,11 +102,54 @@ def test_every_version_stays_readable(study: Study) -> None:
     assert [one.verdicts for one in seen(study).without_gold().versions] == [(), ()]
 
 
-def test_systems_of_a_running_study_are_interim_like_its_people(study: Study) -> None:
+def test_nothing_is_claimed_while_somebody_can_still_come(study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(state="open", closed_at=None)
-    table = seen(Study.objects.get(pk=study.pk))
-    assert table.systems
-    assert all(test.interim for test in (*table.systems, *table.tests))
+    running = Study.objects.get(pk=study.pk)
+    for table in (seen(running), compare(Scope(study.benchmark))):
+        assert table.verdicts == ()
+        assert json.loads(FORMATS["json"].write(table))["verdicts"] == []
+        assert [row.mean for row in table.rows if row.kind == "human"] == [95]
+
+
+def test_nothing_is_claimed_while_somebody_may_send_the_last_page() -> None:
+    batch = make.running_batch(wanted=6, tests=20)
+    for _ in range(5):
+        make.worked_through(batch)
+    make.at_work(batch)
+    measured.run(batch.task, wrong=9, at=make.NOON)
+    close_study(batch.study, at=make.NOON)
+    assert not batch.study.is_settled
+    assert seen(batch.study).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "added", "ends_on", "reasons"),
+    [
+        (8, 0, None, ()),
+        (9, 0, None, (EARLY,)),
+        (9, 0, CLOSING.date(), ()),
+        (9, 0, LATER.date(), (EARLY,)),
+        (8, 0, LATER.date(), ()),
+        (7, 1, None, (MORE_PLACES,)),
+        (7, 2, None, (EARLY, MORE_PLACES)),
+    ],
+)
+def test_is_sure_only_of_a_study_that_ended_as_it_said(
+    wanted: int, added: int, ends_on: date | None, reasons: tuple[str, ...]
+) -> None:
+    batch = make.running_batch(
+        wanted=wanted, tests=30, training=10, min_training_score=80, ends_on=ends_on
+    )
+    want_more(batch, wanted + added)
+    for number in range(8):
+        make.worked_through(batch, wrong=number % 2)
+    measured.run(batch.task, wrong=25, shots=10, at=make.NOON)
+    close_study(batch.study, at=CLOSING)
+    [test] = seen(batch.study).tests
+    assert (test.certainty, test.reasons) == ("probable" if reasons else "sure", reasons)
+    text = str(methods(Facts(batch.study)))
+    assert "It was to end " in text
+    assert [reason in text for reason in reasons] == [True] * len(reasons)
 
 
 @pytest.mark.parametrize("change", [Reason.GOLD, Reason.EXCLUSION])
@@ -180,11 +225,9 @@ def test_an_open_study_freezes_nothing() -> None:
     batch = make.running_batch(wanted=6)
     make.worked_through(batch)
     measured.run(batch.task, at=make.NOON)
-    [test] = seen(batch.study).tests
-    assert (test.interim, test.frozen_at) == (True, None)
+    assert seen(batch.study).tests == ()
     close_study(batch.study, at=CLOSING)
     [test] = seen(batch.study).tests
-    assert not test.interim
     assert test.frozen_at is not None
     assert FrozenClaims.objects.count() == 1
 

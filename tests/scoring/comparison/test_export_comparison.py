@@ -104,6 +104,7 @@ def test_asks_for_a_study_or_a_benchmark() -> None:
 def test_prints_a_table_of_the_analysis() -> None:
     batch = measured.cell([3, 4, 6])
     measured.run(batch.task, wrong=2)
+    make.closed(batch.study)
     document = json.loads(exported(study=batch.study.slug, format="json", table="tests"))
     [test] = document["tests"]
     assert (test["system"], test["n"]) == ("BERT-Base", 3)
@@ -137,11 +138,14 @@ def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
     measured.run(batch.task, wrong=25)
     slug = batch.study.slug
     document = json.loads(exported(study=slug, format="json"))
+    assert (document["interim"], document["verdicts"]) == (batch.study.title, [])
+    make.closed(batch.study)
+    document = json.loads(exported(study=slug, format="json"))
     [verdict] = document["verdicts"]
     assert (verdict["study"], verdict["task"]) == (slug, batch.task.slug)
     assert (verdict["outcome"], verdict["family"]) == ("ahead", 1)
     assert verdict["low"] < verdict["difference"] < verdict["high"]
-    assert document["interim"] == batch.study.title
+    assert document["interim"] is None
     rows = list(csv.DictReader(StringIO(exported(study=slug, format="csv"))))
     [run] = [row for row in rows if row["kind"] == "run"]
     assert (run["against"], run["outcome"]) == (slug, "ahead")

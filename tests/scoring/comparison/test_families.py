@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def seen(study: Study, **choices: Any) -> Comparison:
-    return compare(Scope(study.benchmark, study), Choices(**choices))
+    return compare(Scope(study.benchmark, make.closed(study)), Choices(**choices))
 
 
 def two_by_two() -> Study:
@@ -54,7 +54,6 @@ def test_judges_tasks_averages_shots_and_systems_apart() -> None:
     assert (len(table.average_tests), families(table.average_tests)) == (4, {4})
     assert (len(table.changes), families(table.changes)) == (2, {2})
     assert (len(table.systems), families(table.systems)) == (4, {4})
-    close_study(study, at=make.NOON)
     for task in study.benchmark.tasks.all():
         measured.run(task, system="Late", wrong=9)
     later = seen(study)
@@ -137,7 +136,7 @@ def test_the_average_of_a_frozen_system_stays_when_more_of_its_runs_come() -> No
     before = seen(study).average_tests
     for task in study.benchmark.tasks.all():
         measured.run(task, system="A", wrong=1, split=2)
-    kept = compute_table(Scope(study.benchmark, study), Choices()).average_tests
+    kept = compute_table(Scope(study.benchmark, make.closed(study)), Choices()).average_tests
     own = [test for test in kept if test.supplement is None]
     told = [(test.system, test.shots, test.difference) for test in before]
     assert [(test.system, test.shots, test.difference) for test in own] == told

@@ -53,6 +53,7 @@ def answered_right(batch: Batch, places: range) -> float:
 
 @pytest.mark.django_db
 def test_takes_only_the_items_of_a_group_whatever_their_case(batch: Batch) -> None:
+    make.closed(batch.study)
     figures = means(batch, items="error_type=ok")
     assert figures == {
         ("Human", "", "error_type=ok"): answered_right(batch, range(4)),
@@ -72,7 +73,7 @@ def test_has_a_row_for_every_group_below_the_figures_of_all(batch: Batch) -> Non
     assert figures[("BERT-Base", GROUPED, "error_type=OK")] == 50
     assert figures[("BERT-Base", GROUPED, "error_type=Expert")] == 100
     assert figures[("Human", GROUPED, "error_type=No answer")] == answered_right(batch, range(5, 6))
-    scope = Scope(batch.study.benchmark, batch.study)
+    scope = Scope(batch.study.benchmark, make.closed(batch.study))
     whole, split = compare(scope), compare(scope, Choices(by="error_type"))
     assert split.rows[: len(whole.rows)] == whole.rows
     assert [str(test) for test in split.tests] == [str(test) for test in whole.tests]
@@ -88,7 +89,7 @@ def test_has_a_row_for_every_group_below_the_figures_of_all(batch: Batch) -> Non
 @pytest.mark.django_db
 def test_shows_people_and_systems_of_one_group_together(batch: Batch) -> None:
     choices = Choices(by="error_type")
-    shown = overview(compare(Scope(batch.study.benchmark, batch.study), choices), "3")
+    shown = overview(compare(Scope(batch.study.benchmark, make.closed(batch.study)), choices), "3")
     who = shown.columns[0]
     names = [str(line.cell(who).value) for line in shown.lines if line.kind == GROUPED]
     assert names == [

@@ -60,7 +60,7 @@ def study() -> Study:
             make.worked_through(batch, wrong=wrong)
     for system in ("A", "B"):
         measured.run(task, wrong=2, system=system)
-    return made
+    return make.closed(made)
 
 
 def test_the_page_the_documents_and_the_report_share_one_reading(

@@ -1,9 +1,9 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from annotation.models import Batch, Exclusion, Judgement, Study
-from annotation.studies.lifecycle import close_study
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, compute_table
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def table_of(study: Study) -> Comparison:
-    return compare(Scope(study.benchmark, study))
+    return compare(Scope(study.benchmark, make.closed(study)))
 
 
 # Of ten training items with two labels: 5 of 100 guessers pass it.
@@ -109,8 +109,8 @@ def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
     assert (before.outcome, before.n) == ("open", 10)
     assert (verdict.outcome, verdict.certainty, verdict.n) == ("ahead", "probable", 8)
     assert verdict.reasons == ("falls with the excluded",)
-    [row] = compute_table(Scope(batch.study.benchmark, batch.study), Choices()).tests
-    assert row == verdict
+    [row] = compute_table(Scope(batch.study.benchmark, make.closed(batch.study)), Choices()).tests
+    assert replace(row, frozen_at=verdict.frozen_at) == verdict
 
 
 def test_agrees_with_the_core_on_every_figure() -> None:
@@ -206,8 +206,7 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
 
 def test_marks_figures_of_a_study_that_is_not_closed() -> None:
     study = cell_of(5, 12).study
-    assert table_of(study).interim == (study.slug,)
-    close_study(study, at=make.NOON)
+    assert compare(Scope(study.benchmark, study)).interim == (study.slug,)
     assert table_of(study).interim == ()
 
 
@@ -218,11 +217,13 @@ def test_calls_nothing_interim_that_nobody_has_answered() -> None:
 
 
 def test_a_margin_makes_the_table_anew() -> None:
-    study = cell_of(5, 40).study
-    assert table_of(study).tests[0].outcome == "ahead"
+    study = make.closed(cell_of(5, 40).study)
+    choices = Choices(with_excluded=True)  # nothing of it is frozen
+    assert compare(Scope(study.benchmark, study), choices).tests[0].outcome == "ahead"
     with make.unlocked():
         Study.objects.update(margin=80)
-    assert table_of(Study.objects.get()).tests[0].outcome == "same"
+    study.refresh_from_db()
+    assert compare(Scope(study.benchmark, study), choices).tests[0].outcome == "same"
 
 
 def test_keeps_the_verdicts_as_they_are() -> None:

@@ -38,14 +38,14 @@ def scores_of(rows: list) -> np.ndarray:
     return np.array([[np.nan if score is None else score for score in row] for row in rows])
 
 
-def member_of(row: dict, no_floor: str = "") -> Member:
+def member_of(row: dict, lacks: tuple[str, ...] = ()) -> Member:
     """Of a row of known differences."""
     people = list(map(str, row["people_splits"] or [""]))
     runs, is_other = runs_on(people, list(map(str, row["run_splits"] or row["system"])))
     both = scores_of(row["people"]), scores_of(row["system"])[runs]
     test = paired_difference(*both, clusters=row["clusters"])
     without = paired_without_each(*both, clusters=row["clusters"])
-    return Member(test, lambda: without, no_floor, "other shot sets" * is_other)
+    return Member(test, lambda: without, lacks, "other shot sets" * is_other)
 
 
 def assert_states(found: Member, row: dict) -> None:
@@ -75,8 +75,8 @@ def test_meets_the_known_verdicts(reference: Callable) -> None:
 def test_meets_the_known_families(reference: Callable) -> None:
     known = reference("differences")
     for family in known["families"]:
-        no_floor = "" if family["floor"] else "no floor was set"
-        members = [member_of(known["rows"][place], no_floor) for place in family["rows"]]
+        lacks = () if family["floor"] else ("no floor was set",)
+        members = [member_of(known["rows"][place], lacks) for place in family["rows"]]
         found_each = verdicts(members, margin=family["margin"])
         for found, row in zip(found_each, family["results"], strict=True):
             state = STATES.get(row["state"], row["state"])
@@ -168,7 +168,7 @@ def test_is_not_sure_where_one_annotator_carries_it() -> None:
 
 
 def test_is_not_sure_without_a_floor() -> None:
-    [found] = verdicts([member(a_difference(0.1), no_floor="no floor was set")])
+    [found] = verdicts([member(a_difference(0.1), lacks=("no floor was set",))])
     assert (found.certainty, found.reasons) == ("probable", ("no floor was set",))
 
 

@@ -5,6 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Batch, Exclusion
+from tests import make
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,7 @@ def test_breaks_lines_for_reading(batch: Batch) -> None:
 
 
 def test_writes_latex_that_sets_every_sign_as_it_stands(batch: Batch) -> None:
+    make.closed(batch.study)
     text = exported(study=batch.study.slug, format="latex")
     assert r"cost \textless{} \$1 \{really\}" in text
     assert r"A\_1 \& 50 \% FT" in text
@@ -68,6 +70,7 @@ def test_writes_into_a_file(batch: Batch, tmp_path: Path) -> None:
 
 
 def test_computes_agreement_itself_as_the_analysis_does(batch: Batch) -> None:
+    make.closed(batch.study)
     computed = exported(study=batch.study.slug)
     assert "Agreement\n---------" in computed
     measured.analysed(batch.study)

@@ -123,6 +123,7 @@ def test_takes_every_figure_from_the_comparison() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(batch.task, wrong=2)
     measured.run(batch.task, system="elsewhere", shots=30)
+    make.closed(batch.study)
     results = facts_of(batch).results
     [cell] = results.cells
     assert (cell.row.kind, cell.row.n, cell.row.estimand) == ("human", 5, "new_items")

@@ -62,6 +62,7 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     batch.task.refresh_from_db()
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
+    make.closed(batch.study)
     facts = Facts(Study.objects.get(pk=batch.study.pk))
     report = Report(facts.study)
     text = as_text(report, PARTS)
@@ -170,6 +171,7 @@ def test_tells_those_whom_the_closing_stopped_from_those_who_went_silent() -> No
 def test_says_of_published_figures_that_they_are_untested() -> None:
     batch = measured.cell([1, 2, 3])
     measured.reported(batch.study.benchmark, batch.task.slug)
+    make.closed(batch.study)
     told = "No system was tested against people; a published figure stands beside them"
     assert text_of(batch.study, "Tests").startswith(told)
     assert "People and systems went" not in text_of(batch.study, "Scoring")
@@ -245,11 +247,13 @@ def test_says_first_that_everybody_was_excluded() -> None:
     assert "Uncertainty" not in sections_of(batch.study)
 
 
-def test_says_that_figures_are_interim_while_the_study_runs() -> None:
+def test_says_that_figures_can_change_and_nothing_is_claimed_while_the_study_runs() -> None:
     batch = measured.cell([1, 2])
-    assert "The study is open, so the figures below are interim." in text_of(batch.study)
+    told = "the figures below can still change, and nothing is claimed"
+    assert told in text_of(batch.study)
+    assert text_of(batch.study, "Tests").startswith("Nothing was tested: that is done once")
     close_study(batch.study, at=make.NOON)
-    assert "interim" not in text_of(batch.study)
+    assert told not in text_of(batch.study)
 
 
 def test_says_that_a_draft_can_still_change() -> None:
@@ -278,6 +282,7 @@ def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
     pair, large = measured.cell([3, 5]), measured.cell([3, 4, 5, 6, 7])
     for batch in (pair, large):
         measured.run(batch.task, wrong=2)
+        make.closed(batch.study)
     assert "guard band" in text_of(pair.study, "Uncertainty")
     assert "guard band" not in text_of(large.study, "Uncertainty")
     assert "with fewer than five people no verdict" in text_of(pair.study, "Tests")
@@ -382,8 +387,8 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
 
 def test_says_that_nothing_is_frozen_while_a_study_runs() -> None:
     text = text_of(two_tasks(closed=False), "Systems and margin")
-    assert "every verdict may change" in text
-    assert "at the closing: so far BERT-Base FT." in text
+    assert "Verdicts are made, and frozen, once the study is closed" in text
+    assert "BERT-Base" not in text
     assert "were frozen" not in text
 
 
@@ -391,7 +396,7 @@ def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> 
     batch = measured.cell([1, 2, 3])
     close_study(batch.study, at=timezone.now())
     assert "were frozen on" not in text_of(batch.study, "Systems and margin")
-    assert "Nothing is frozen" not in text_of(batch.study, "Systems and margin")
+    assert "Verdicts are made" not in text_of(batch.study, "Systems and margin")
     tests = sections_of(batch.study)["Tests"]
     assert (tests.paragraphs, tests.table) == (("No system was compared with people.",), None)
 
@@ -560,6 +565,7 @@ def test_repeats_what_is_known_of_source_and_licence() -> None:
 def test_says_that_systems_may_have_seen_the_items() -> None:
     batch = measured.cell([3, 4, 5])
     measured.run(batch.task)
+    make.closed(batch.study)
     assert "may have been part of it" in text_of(batch.study, "Systems and margin")
 
 
@@ -649,6 +655,7 @@ def test_warns_of_no_gold_that_the_study_does_not_use() -> None:
 def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(batch.task, wrong=2)
+    make.closed(batch.study)
     none = sections_of(batch.study)["Signs of programs"]
     assert none.paragraphs[0].startswith("No counted assignment shows one of the signs")
     assert none.table is None

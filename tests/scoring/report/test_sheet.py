@@ -19,6 +19,7 @@ def topics_of(study: Study) -> dict[str, Topic]:
 def batch() -> Batch:
     made = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(made.task, wrong=2)
+    make.closed(made.study)
     return made
 
 
