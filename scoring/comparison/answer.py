@@ -345,7 +345,8 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         f"Sure takes {FEWEST_FOR_SURE} people or more and a floor, set before the start, against "
         "guessers; the interval lies wholly on one side (or within the margin), also after "
         f"Holm's adjustment over {span(members or {0})} comparisons, without any one of the "
-        "people, and with the excluded.",
+        "people, and with the excluded; the study ended as it said, and the system was named, or "
+        "had run, before the first person came.",
         "Probable: the interval does, but one of these is missing. It is right by itself; "
         f"{outcomes.by_chance(len(tests))}. Open: it does not, or it reaches into the margin.",
         "Likely: the 95 % interval, for other people and other items like these. Each figure is "

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Min
+
 from annotation.models import Assignment, ChangeAction, Study
 from annotation.models.texts import checksum
 from scoring.cells.cells import Cell
@@ -19,6 +21,7 @@ from scoring.tests.differences import Difference
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 3
+AFTER_PEOPLE = "its run came after the first person"
 TESTS = ("tests", "average_tests", "changes", "systems")
 # What differs from the former version, and what it is then called: by the first that does.
 REASONS = {
@@ -50,9 +53,11 @@ class Version:
 
 def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
     """The systems that a study compares itself with, by the runs that count; and those that it did
-    not name or that came later, by all of theirs. A benchmark names none, and has all."""
+    not name or that came later, by all of theirs. A benchmark names none, and has all. What nobody
+    named, and ran once people had come, may have been chosen by what they did."""
     if study is None:
         return list(systems), []
+    first = study.assignments.of_people().aggregate(at=Min("consented_at"))["at"]
     counted = set(runs_for_claims(study).values_list("pk", flat=True))
     family = set(family_of(study))
     own, later = [], []
@@ -60,7 +65,10 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
         is_own = (cell.system, cell.method, cell.parameters) in family
         kept = [is_own and run.pk in counted for run in cell.runs]
         if any(kept):
-            own.append(cell.keeping(kept))
+            runs = cell.keeping(kept)
+            latest_at = max(run.completed_at for run in runs.runs if run.completed_at)
+            is_after = first is not None and not study.named_systems and latest_at > first
+            own.append(replace(runs, lacks=(AFTER_PEOPLE,) if is_after else ()))
         if not all(kept):
             later.append(cell)
     return own, later

@@ -25,6 +25,8 @@ from scoring.core.verdicts import Member, Tested
 from scoring.models import FULLY_SUPERVISED, shots_order
 from scoring.tables.table import columns_in
 
+SUPPLEMENT = "a supplement"
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -119,7 +121,10 @@ class Pairing:
 
     @property
     def member(self) -> Member:
-        lacks = tuple(dict.fromkeys((*self.cell.lacks, *self.other.lacks)))
+        came_later = [SUPPLEMENT] * (self.supplement is not None)
+        lacks = tuple(dict.fromkeys((*self.cell.lacks, *self.other.lacks, *came_later)))
+        if self.sides == SYSTEMS:
+            lacks = ()
         without, excluded = (lambda: self.without_each), self.with_excluded
         return Member(self.test, without, lacks, self.exploratory, excluded)
 

@@ -1,7 +1,7 @@
 """What a study claims when it is closed stays: what comes later stands beside it."""
 
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from io import BytesIO
 from typing import Any
 
@@ -16,6 +16,7 @@ from annotation.studies.people import exclude, lift_exclusion
 from scoring.analysis.tasks import freeze_claims
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison import comparing
+from scoring.comparison.claims import AFTER_PEOPLE
 from scoring.comparison.comparing import compare, glance
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS
@@ -23,6 +24,7 @@ from scoring.models import FrozenClaims, Run
 from scoring.models.claims import Reason, latest
 from scoring.report.facts import Facts
 from scoring.report.methods import methods
+from scoring.tests.differences import SUPPLEMENT
 from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once
@@ -150,6 +152,33 @@ def test_is_sure_only_of_a_study_that_ended_as_it_said(
     text = str(methods(Facts(batch.study)))
     assert "It was to end " in text
     assert [reason in text for reason in reasons] == [True] * len(reasons)
+
+
+@pytest.mark.parametrize(
+    ("named", "at", "reasons"),
+    [
+        ([], make.NOON, ()),
+        ([], make.NOON + timedelta(seconds=1), (AFTER_PEOPLE,)),
+        (["BERT-Base"], make.NOON + timedelta(seconds=1), ()),
+        (["Another"], make.NOON, (SUPPLEMENT,)),
+        ([], LATER, (SUPPLEMENT,)),
+    ],
+)
+def test_is_sure_only_of_systems_that_were_named_or_there_before_people(
+    named: list[str], at: datetime, reasons: tuple[str, ...]
+) -> None:
+    batch = make.running_batch(
+        wanted=8, tests=30, training=10, min_training_score=80, named_systems=named
+    )
+    for number in range(8):
+        make.worked_through(batch, wrong=number % 2)
+    for system in ("BERT-Base", "Second"):
+        measured.run(batch.task, system=system, wrong=25, shots=10, at=at)
+    close_study(batch.study, at=CLOSING)
+    table = seen(batch.study)
+    [test] = [test for test in table.tests if test.system == "BERT-Base"]
+    assert (test.certainty, test.reasons) == ("probable" if reasons else "sure", reasons)
+    assert {reason for test in table.systems for reason in test.reasons} == set()
 
 
 @pytest.mark.parametrize("change", [Reason.GOLD, Reason.EXCLUSION])

@@ -285,7 +285,7 @@ def test_reads_as_much_for_many_people_as_for_few(
 ) -> None:
     batch = measured.cell([3, 4])
     tabulate(batch)
-    with django_assert_num_queries(18) as few:
+    with django_assert_num_queries(19) as few:
         tabulate(batch)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)

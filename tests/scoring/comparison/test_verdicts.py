@@ -30,7 +30,7 @@ def cell_of(people: int, wrong: int, **study: Any) -> Batch:
     batch = make.running_batch(wanted=people, tests=60, training=10, **{**FLOOR, **study})
     for number in range(people):
         make.worked_through(batch, wrong=number % 2)
-    measured.run(batch.task, wrong=wrong, shots=10)
+    measured.run(batch.task, wrong=wrong, shots=10, at=make.NOON)
     return batch
 
 
@@ -44,7 +44,7 @@ def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
     for task, batch in zip(tasks, batches, strict=True):
         for number in range(people):
             make.worked_through(batch, wrong=number % 3)
-        measured.run(task, wrong=20, shots=10)
+        measured.run(task, wrong=20, shots=10, at=make.NOON)
     if shared:
         firsts, seconds = (batch.assignments.order_by("pk") for batch in batches)
         # As a study of an older version may hold it.
@@ -97,7 +97,7 @@ def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
     """Two of ten who knew little are excluded after their scores."""
     batch = make.running_batch(wanted=10, tests=60, training=10, **FLOOR)
     people = [make.worked_through(batch, wrong=number % 2) for number in range(10)]
-    measured.run(batch.task, wrong=9, shots=10)
+    measured.run(batch.task, wrong=9, shots=10, at=make.NOON)
     with make.unlocked():
         for person in people[:2]:
             tested = person.judgements.filter(role="test").values("pk")[:50]

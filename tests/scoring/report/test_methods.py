@@ -382,7 +382,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert "Dated supplement, adjusted separately" in blocks
     assert "On other shot sets or items, exploratory" in blocks
     reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
-    assert "fewer than eight people; no floor was set; other shot sets" in reasons
+    assert "fewer than eight people; no floor was set; a supplement; other shot sets" in reasons
 
 
 def test_says_that_nothing_is_frozen_while_a_study_runs() -> None:
