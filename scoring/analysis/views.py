@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
-from scoring.analysis.analysing import STORE, analysis_tables
-from scoring.analysis.tables import PROVENANCE, TERMS, with_names
+from scoring.analysis.analysing import STORE, analysis_tables, filled
+from scoring.analysis.tables import CURVES, PROVENANCE, TERMS, with_names
 from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Kept, is_stale, stop
@@ -41,6 +41,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
         "stale": stale,
         "waiting": stale and kept.job is not None and not kept.job.is_over,
         "tables": shown,
+        "curves": next((one for one in _tables(kept, drawn=True) if one.lines), None),
         "open": _open(request, shown),
         "terms": terms,
         "interim": compared.interim_titles,
@@ -90,7 +91,7 @@ def analysis_export(
     with translation.override("en"):  # as all documents
         tables = [
             with_names(part, compared.task_names, compared.titles)
-            for part in chosen(_tables(kept), table, form)
+            for part in chosen(_tables(kept, drawn=(table, form) == DRAWN), table, form)
         ]
         rests_on = _rests_on(kept, compared, stale=stale)
     if not tables:
@@ -102,9 +103,12 @@ def analysis_export(
     return document(writer.write(tables), writer.content_type, file)
 
 
-def _tables(kept: Kept) -> list[Table]:
+def _tables(kept: Kept, *, drawn: bool = False) -> list[Table]:
+    """Those to read; or what the curves are drawn from."""
     analysis = STORE.read(kept)
-    return analysis_tables(analysis) if analysis else []
+    if analysis is None:
+        return []
+    return [filled(CURVES, analysis)] if drawn else analysis_tables(analysis)
 
 
 def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
@@ -121,6 +125,7 @@ def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
     return replace(PROVENANCE, lines=lines_of([facts]))
 
 
+DRAWN = (CURVES.name, "csv")
 PLACE = ("study", "pool", "simulated", "task", "shots")
 # By table, beside where a line belongs; in this order.
 USUAL: dict[str, tuple[str, ...]] = {
@@ -130,7 +135,6 @@ USUAL: dict[str, tuple[str, ...]] = {
     "changes": ("other_shots", "difference", "outcome", "p_holm"),
     "uncertainty": ("mean", "sd", "n", "m", "new_items_low", "new_items_high"),
     "agreement": ("consensus", "n", "masi", "pairwise_s1"),
-    "curves": ("first", "last", "mean", "adjusted", "se"),
     "aggregates": ("system", "mean", "sd"),
     "excluded": ("without_mean", "without_n", "with_mean", "with_n"),
 }

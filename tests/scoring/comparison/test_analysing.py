@@ -145,7 +145,7 @@ def test_names_method_policy_and_gold_version_in_every_table_of_figures() -> Non
     measured.run(batch.task, wrong=1)
     Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
     tables = {table.name: table for table in analysis_tables(analyse(scope_of(batch), Choices()))}
-    for name in ("tests", "uncertainty", "agreement", "curves", "excluded"):
+    for name in ("tests", "uncertainty", "agreement", "excluded"):
         records = tables[name].records
         assert {(row["references"], row["gold_version"]) for row in records} == {("any", 1)}
     [cell] = tables["uncertainty"].records

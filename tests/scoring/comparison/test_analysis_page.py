@@ -155,6 +155,22 @@ def test_exports_a_table(admin_client: Client, computed: Batch, form: str) -> No
         assert "BERT-Base" in response.content.decode()
 
 
+def test_draws_the_learning_curves_and_gives_their_points_as_csv_alone(
+    admin_client: Client, computed: Batch
+) -> None:
+    text = admin_client.get(address(computed)).content.decode()
+    section = text.partition('<section id="curves">')[2].partition("</section>")[0]
+    assert "curves/fragment/" in section
+    assert "<table" not in section
+    response = admin_client.get(address(computed, "export/curves/csv/"))
+    first, *_ = csv.DictReader(StringIO(response.content.decode()))
+    assert first["first"] == "1"
+    assert "curves" not in json.loads(
+        admin_client.get(address(computed, "export/all/json/")).content
+    )
+    assert admin_client.get(address(computed, "export/curves/latex/")).status_code == 404
+
+
 @pytest.mark.parametrize("form", ["json", "latex", "markdown", "xlsx"])
 def test_exports_all_tables_at_once(admin_client: Client, computed: Batch, form: str) -> None:
     assert admin_client.get(address(computed, f"export/all/{form}/")).status_code == 200
