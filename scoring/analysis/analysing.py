@@ -48,7 +48,7 @@ STORE = Store(
     Analysis,
     14,
     "analyse_comparison",
-    columns=tuple(key for table in tables.ALL for key in table.keys),
+    columns=tuple(key for table in tables.TABLES.values() for key in table.keys),
 )
 
 
