@@ -14,7 +14,7 @@ SCORED_UNDER = tuple(BY_KEY[key] for key in TERMS)
 WHERE = picked(OF_TESTS, "study pool simulated task shots")
 SYSTEM = picked(OF_TESTS, "system method parameters")
 VERDICT = picked(
-    OF_TESTS, "outcome certainty reasons exploratory supplement family margin fragile"
+    OF_TESTS, "outcome certainty reasons exploratory supplement family margin fragile disputed"
 )
 DIFFERENCE = picked(OF_TESTS, "difference low high se df p p_holm m left_out notes")
 

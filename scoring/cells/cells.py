@@ -102,6 +102,10 @@ class Cell:
         members: Any = tuple(compress(self.members, kept))
         return replace(self, members=members, vectors=tuple(compress(self.vectors, kept)))
 
+    def without_items(self, examples: frozenset[int]) -> "Cell":
+        including = self.including.without_items(examples) if self.including else None
+        return replace(self, only=frozenset(self.example_ids) - examples, including=including)
+
     def beside(self, *people: "Cell") -> "tuple[Cell, str]":
         """The runs of a system on these people's shot sets, read on the items that any of them saw;
         and why a comparison with it is exploratory, if so."""

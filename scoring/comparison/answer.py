@@ -87,7 +87,8 @@ class ForestLine:
         # Why an interval that leaves out 0 decides nothing.
         leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
-        told = [people, floor, self.alike, runs_text(test.runs), own, came, *test.reasons, within]
+        about = [people, floor, self.alike, runs_text(test.runs), own, came]
+        told = [*about, *test.reasons, test.disputed, within]
         return "; ".join(filter(None, told))
 
     def place(self, reach: float) -> None:

@@ -232,6 +232,8 @@ def _of_test(test: Difference) -> Iterable[Opened]:
     yield "", verdict_in_words(test)
     if test.reasons:
         yield "not sure", ", ".join(test.reasons)
+    if test.disputed:
+        yield "disputed items", test.disputed
     if test.p_holm is not None:
         yield "p, Holm", "< 0.001" if test.p_holm < 0.001 else f"{test.p_holm:.3f}"
     if test.above is not None:

@@ -127,13 +127,13 @@ OF_ROWS = (
 READ = picked(
     OF_TESTS,
     "study pool task shots system method parameters other_shots outcome reasons difference "
-    "low high p p_holm family runs margin exploratory supplement frozen_at",
+    "low high p p_holm family runs margin exploratory supplement frozen_at disputed",
 )
 VERDICTS = (
     *picked(OF_TESTS, "study simulated task tasks shots system method parameters other_shots"),
     *picked(OF_TESTS, "other_system other_method other_parameters outcome certainty"),
     *picked(OF_TESTS, "reasons exploratory frozen_at supplement pool group difference"),
-    *picked(OF_TESTS, "low high p p_holm family in_family margin fragile runs m n above"),
+    *picked(OF_TESTS, "low high p p_holm family in_family margin fragile disputed runs m n above"),
 )
 
 

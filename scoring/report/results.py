@@ -374,6 +374,7 @@ OF_TESTS = (
     p_column("p_holm", "p, Holm"),
     words("verdict", "Verdict"),
     words("reasons", "Why not sure"),
+    words("disputed", "Disputed items"),
     *(Column("n", "n"), Column("runs", "Runs"), Column("m", "m")),
     Column("left_out", "Left out"),
 )

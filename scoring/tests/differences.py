@@ -2,7 +2,7 @@
 examples against people with fewer, and systems against systems."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from annotation.models import Study, Task
 from scoring.cells.cells import OTHER_SHOT_SETS, Cell, known, percent
+from scoring.cells.disputed import disputed_items
 from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (
@@ -26,6 +27,7 @@ from scoring.models import FULLY_SUPERVISED, shots_order
 from scoring.tables.table import columns_in
 
 SUPPLEMENT = "a supplement"
+FEWEST_UNDISPUTED = 10
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Difference:
     normalisation: str | None = None
     gold_version: int | None = None
     notes: str = ""
+    # What becomes of it without the items whose gold people dispute; empty without any.
+    disputed: str = ""
 
     def is_beside(self, row: Row) -> bool:
         """Whether its people are of the same study and pool as this row, with as many shots."""
@@ -134,6 +138,23 @@ class Pairing:
         one, other = self.cell.including or self.cell, self.other.including or self.other
         is_same = (one, other) == (self.cell, self.other)
         return None if is_same else Pairing(one, other).test
+
+    @cached_property
+    def disputed(self) -> frozenset[int]:
+        return disputed_items([one for one in (self.cell, self.other) if one.study is not None])
+
+    @property
+    def is_left_enough(self) -> bool:
+        """Whether items enough are not disputed."""
+        return len({*self.cell.seen} & {*self.other.seen} - self.disputed) >= FEWEST_UNDISPUTED
+
+    @property
+    def undisputed(self) -> "Pairing":
+        """The same without its disputed items; as it is, where too few others are left."""
+        if not self.disputed or not self.is_left_enough:
+            return self
+        cell, other = (one.without_items(self.disputed) for one in (self.cell, self.other))
+        return replace(self, cell=cell, other=other)
 
     @cached_property
     def _options(self) -> dict[str, Any]:

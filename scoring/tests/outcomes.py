@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
-from scoring.tables.table import listed
+from scoring.tables.table import counted, listed
 from scoring.tests.differences import Difference
 
 State = tuple[str, str | None]
@@ -80,6 +80,20 @@ def leaning_in_words(test: Difference) -> str:
     """The verdict; of one that is open, to which side it leans."""
     leaning = LEANING.get(claimed_state(test))
     return _named(test, f"open, {leaning[0]}") if leaning else verdict_in_words(test)
+
+
+def without_disputed(items: int, was: State, state: State | None) -> str:
+    """What becomes of a verdict without so many items whose gold people dispute. state: None where
+    fewer than ten others are left."""
+    without = f"without the {counted(items, 'disputed item')}"
+    if was[0] == TOO_FEW:
+        return ""
+    if state is None:
+        return f"fewer than ten items are left {without}"
+    if state == was:
+        return f"holds {without}"
+    words = ", ".join(filter(None, [STATES[state][1], state[1]]))
+    return f"{'falls ' if state[0] == OPEN else ''}{without}: {words}"
 
 
 def _named(test: Difference, words: str) -> str:

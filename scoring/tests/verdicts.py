@@ -31,7 +31,7 @@ from scoring.cells.rows import (
 )
 from scoring.core import verdicts
 from scoring.tables.table import columns_in, picked
-from scoring.tests import differences
+from scoring.tests import differences, outcomes
 from scoring.tests.differences import COLUMNS as OF_TESTS
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
@@ -226,10 +226,11 @@ def _judged(
     if not family:
         return
     margin = _margin(family[0].cell) if margin is None else margin
-    members = [pair.member for pair in family]
-    found_each = verdicts.verdicts(members, margin=margin / 100)
-    for pair, found in zip(family, found_each, strict=True):
-        yield differences.difference_of(pair, **_said(found, [pair], margin))
+    alone = [[pair] for pair in family]
+    found_each = verdicts.verdicts([pair.member for pair in family], margin=margin / 100)
+    disputed = _without_disputed(alone, found_each, margin, lambda pairs: pairs[0].member)
+    for pair, found, told in zip(family, found_each, disputed, strict=True):
+        yield differences.difference_of(pair, **_said(found, [pair], margin), disputed=told)
 
 
 def _averages(
@@ -253,7 +254,8 @@ def _judged_averages(
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)
-    for pairs, member, found in zip(family, members, found_each, strict=True):
+    disputed = _without_disputed(family, found_each, margin, _average_member)
+    for pairs, member, found, told in zip(family, members, found_each, disputed, strict=True):
         has_shared = share_people([pair.cell for pair in pairs])
         yield differences.Difference(
             **pairs[0].named,
@@ -268,7 +270,29 @@ def _judged_averages(
             m=sum(pair.test.m for pair in pairs),
             runs_left_out=sum(pair.runs_left_out for pair in pairs),
             notes=SHARED_PEOPLE if has_shared else "",
+            disputed=told,
         )
+
+
+def _without_disputed(
+    family: Sequence[Sequence[differences.Pairing]],
+    found: Sequence[verdicts.Verdict],
+    margin: float,
+    member_of: Callable[[Sequence[differences.Pairing]], verdicts.Member],
+) -> list[str]:
+    """What becomes of each verdict of a family when the items that its people dispute are left out
+    of all of them; empty for those without any."""
+    counts = [sum(len(pair.disputed) for pair in pairs) for pairs in family]
+    if not any(counts):
+        return [""] * len(family)
+    others = [member_of([pair.undisputed for pair in pairs]) for pairs in family]
+    again = verdicts.verdicts(others, margin=margin / 100)
+    are_enough = [all(pair.is_left_enough for pair in pairs) for pairs in family]
+    return [
+        outcomes.without_disputed(count, (one.outcome, one.certainty), state) if count else ""
+        for count, one, other, is_enough in zip(counts, found, again, are_enough, strict=True)
+        for state in [(other.outcome, other.certainty) if is_enough else None]
+    ]
 
 
 def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:

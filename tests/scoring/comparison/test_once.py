@@ -33,6 +33,7 @@ def tests_made(monkeypatch: pytest.MonkeyPatch) -> Counted:
     """Those of two cells; leaving out one annotator after the other makes others."""
     counted = Counted(paired_difference)
     monkeypatch.setattr(differences, "paired_difference", counted)
+    monkeypatch.setattr(differences, "disputed_items", lambda people: frozenset())
     return counted
 
 

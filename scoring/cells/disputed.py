@@ -1,0 +1,44 @@
+"""The items whose gold people dispute: most of them gave one and the same other answer."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from scoring.cells.cells import Cell
+from scoring.cells.vectors import judged_answers
+from scoring.core.normalisation import normalised
+
+# Of fewer answers nothing is said.
+FEWEST_ANSWERS = 5
+Answer = frozenset[str]
+
+
+def disputed_items(people: Sequence[Cell]) -> frozenset[int]:
+    """The examples that five or more of these people answered, more than half of them with one
+    whole answer that is, as S1 compares them, neither an alternative of the gold in force nor,
+    where the union counts, that."""
+    answers: dict[int, Counter[Answer]] = defaultdict(Counter)
+    right: dict[int, set[Answer]] = {}
+    for cell in people:
+        given = judged_answers([member.pk for member in cell.members])
+        for member, vector in zip(cell.members, cell.vectors, strict=True):
+            own, items = given[member.pk], vector.items
+            for pk, golds in zip(items.example_ids, items.compared, strict=True):
+                if pk in own:
+                    right.setdefault(pk, _right(golds, cell.references))
+                    answers[pk][_whole(normalised(own[pk], items.normalisation, golds))] += 1
+    return frozenset(pk for pk, counts in answers.items() if _is_disputed(counts, right[pk]))
+
+
+def _is_disputed(counts: Counter[Answer], right: set[Answer]) -> bool:
+    [(answer, most)] = counts.most_common(1)
+    total = counts.total()
+    return total >= FEWEST_ANSWERS and 2 * most > total and answer not in right
+
+
+def _right(golds: Iterable[Sequence[str]], references: str) -> set[Answer]:
+    alternatives = {_whole(gold) for gold in golds}
+    return alternatives | ({frozenset().union(*alternatives)} if references == "set" else set())
+
+
+def _whole(texts: Iterable[str]) -> Answer:
+    return frozenset(filter(None, texts))
