@@ -171,6 +171,11 @@ class Cell:
         return [vector.split for vector, has_answers in pairs if has_answers]
 
     @property
+    def persons(self) -> list[int]:
+        """Who answered anything, as the rows of its scores."""
+        return [member.annotator_id for member in compress(self.annotators, self.answered)]
+
+    @property
     def scores(self) -> Floats:
         """The rows of the members who answered anything."""
         return self.matrix[self.answered]

@@ -31,7 +31,7 @@ from scoring.tests.differences import people_and_systems
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
-STORE = Store(Part.TABLE, Comparison, 12, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 13, "compute_comparison")
 
 
 def compare(
@@ -131,7 +131,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         **_tested(scope, choices, answered, own, later),
         averages=(
             *verdicts.averages([*rows, *grouped], every_task, shared),
-            *verdicts.averages_of_consensus(together, every_task, shared, seed=choices.seed),
+            *verdicts.averages_of_consensus(together, every_task, seed=choices.seed),
         ),
         including=tuple(cell_row(cell, choices) for cell in holding),
         without=tuple(

@@ -125,6 +125,17 @@ def paired_difference(
     return PairedDifference(difference, se, df, t, p, low, high, *rest)
 
 
+def compared_sides(
+    people: ArrayLike, system: ArrayLike, *, clusters: ArrayLike, sides: str = ""
+) -> tuple[Floats, Floats]:
+    """The scores of both sides that `paired_difference` compares, all rows, one column a cluster;
+    with gaps one an item."""
+    h, s = _two_sides(people, system)
+    columns = _compared_items(h, s, sides)
+    h, s = h[:, columns], s[:, columns]
+    return (h, s) if np.isnan(h).any() else _clustered(h, s, np.asarray(clusters), columns)
+
+
 def paired_without_each(
     people: ArrayLike, system: ArrayLike, *, sides: str = "", **options: Any
 ) -> tuple[PairedDifference, ...]:
@@ -183,11 +194,11 @@ would differ by 0 ± 0."""
 
 def _spread(h: Floats, s: Floats, sides: str) -> tuple[float, float]:
     """SE and degrees of freedom, with the two more items."""
-    first = _with_two_more(h, PEOPLE_ON_EXTRA, is_sample=sides != SYSTEMS)
-    second = _with_two_more(s, SYSTEM_ON_EXTRA, is_sample=sides == PEOPLE)
+    first = with_two_more(h, PEOPLE_ON_EXTRA, is_sample=sides != SYSTEMS)
+    second = with_two_more(s, SYSTEM_ON_EXTRA, is_sample=sides == PEOPLE)
     d = item_means(first) - item_means(second)
     items, samples = float(d.var(ddof=1)) / len(d), [y for y in (first, second) if len(y) > 1]
-    terms = [_terms(side) for side in samples]
+    terms = [sample_terms(side) for side in samples]
     between, noise = (sum(found[place][0] for found in terms) for place in (0, 1))
     variance = max(between + items - noise, between, items)
     df = satterthwaite(variance, (items, len(d) - 1), *(term for found in terms for term in found))
@@ -195,14 +206,14 @@ def _spread(h: Floats, s: Floats, sides: str) -> tuple[float, float]:
     return float(np.sqrt(variance)), float(within(df, least, len(d) - 1))
 
 
-def _with_two_more(scores: Floats, extra: Floats, *, is_sample: bool) -> Floats:
+def with_two_more(scores: Floats, extra: Floats, *, is_sample: bool) -> Floats:
     """A side that is no sample has one row, its mean, unless it has runs enough to be one."""
     if not is_sample and len(scores) < FEWEST_RUNS:
         scores = item_means(scores)[None]
     return np.column_stack([scores, np.tile(extra, (len(scores), 1))])
 
 
-def _terms(scores: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
+def sample_terms(scores: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
     """What a sample adds to the variance, each with its degrees of freedom: between annotators (or
     runs), and the residual noise that this holds once too often."""
     n, m = scores.shape

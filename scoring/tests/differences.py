@@ -19,6 +19,7 @@ from scoring.core.comparison import (
     PEOPLE,
     SYSTEMS,
     PairedDifference,
+    compared_sides,
     paired_difference,
     paired_without_each,
 )
@@ -124,6 +125,11 @@ class Pairing:
         return () if self.sides == SYSTEMS else paired_without_each(**self._options)
 
     @property
+    def compared(self) -> tuple[Floats, Floats]:
+        """The scores of both sides on which it rests, one column a cluster."""
+        return compared_sides(**self._options)
+
+    @property
     def member(self) -> Member:
         came_later = [SUPPLEMENT] * (self.supplement is not None)
         lacks = tuple(dict.fromkeys((*self.cell.lacks, *self.other.lacks, *came_later)))
@@ -135,9 +141,12 @@ class Pairing:
     @cached_property
     def with_excluded(self) -> PairedDifference | None:
         """The test with the excluded counted, on the same items and runs; None without any."""
+        return self.including.test if self.including else None
+
+    @cached_property
+    def including(self) -> "Pairing | None":
         one, other = self.cell.including or self.cell, self.other.including or self.other
-        is_same = (one, other) == (self.cell, self.other)
-        return None if is_same else Pairing(one, other).test
+        return None if (one, other) == (self.cell, self.other) else Pairing(one, other)
 
     @cached_property
     def disputed(self) -> frozenset[int]:

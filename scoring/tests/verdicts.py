@@ -7,7 +7,7 @@ later, and systems against one another.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import fmean
@@ -17,10 +17,8 @@ from scoring.cells.cell_rows import ConsensusScores, consensus_limits
 from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import (
     BY_KEY,
-    CONSENSUS,
     PEOPLE,
     SIMULATED,
-    SIMULATED_CONSENSUS,
     WHOSE,
     Row,
     RowKind,
@@ -29,14 +27,17 @@ from scoring.cells.rows import (
     released,
     whose,
 )
+from scoring.cells.vectors import Floats
 from scoring.core import verdicts
+from scoring.core.shared import shared_average, shared_difference, shared_without_each
 from scoring.tables.table import columns_in, picked
 from scoring.tests import differences, outcomes
 from scoring.tests.differences import COLUMNS as OF_TESTS
 
-SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
+SHARED_PEOPLE = "Who did several of the tasks counts once in the interval of the average."
 # A study, its pool, the name of a row and a number of shots.
 Sharing = tuple[str | None, str | None, str | None, int | str | None]
+NONE: Mapping[Sharing, Sequence[Cell]] = {}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Average:
     parameters: str
     shots: int | str | None
     mean: float
-    # Where every task has an interval for new items, and people of its own.
+    # Where every task has an interval for new items.
     low: float | None = None
     high: float | None = None
     sd: float | None = None
@@ -93,10 +94,10 @@ OF_AVERAGES = picked(
 
 
 def averages(
-    rows: Collection[Row], tasks: Sequence[str], shared: Collection[Sharing] = ()
+    rows: Collection[Row], tasks: Sequence[str], shared: Mapping[Sharing, Sequence[Cell]] = NONE
 ) -> list[Average]:
     """The mean of the task means of everybody who has all tasks, under the policy of those scored.
-    shared: whose tasks share people, so that there is no interval."""
+    shared: the cells of whose tasks share people."""
     first = first_policies(rows)
     groups: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in rows:
@@ -114,11 +115,10 @@ def averages(
 def averages_of_consensus(
     together: Sequence[tuple[Row, ConsensusScores]],
     tasks: Sequence[str],
-    shared: Collection[Sharing],
     *,
     seed: int,
 ) -> list[Average]:
-    """With its interval, where tasks share no people."""
+    """With its interval, for these people."""
 
     def with_limits(average: Average) -> Average:
         own = [
@@ -129,8 +129,7 @@ def averages_of_consensus(
         low, high = consensus_limits(own, seed=seed)
         return replace(average, low=low, high=high)
 
-    found = averages([row for row, _ in together], tasks, shared)
-    return [average if average.notes else with_limits(average) for average in found]
+    return list(map(with_limits, averages([row for row, _ in together], tasks)))
 
 
 def share_people(cells: Iterable[Cell]) -> bool:
@@ -139,23 +138,22 @@ def share_people(cells: Iterable[Cell]) -> bool:
     return len(set().union(*people)) < sum(map(len, people))
 
 
-def sharing(people: Iterable[Cell]) -> set[Sharing]:
-    """Of a study's cells by shots: whose tasks share people."""
+def sharing(people: Iterable[Cell]) -> dict[Sharing, list[Cell]]:
+    """Of a study's cells by shots: those whose tasks share people."""
     groups: dict[Sharing, list[Cell]] = {}
     for cell in people:
-        names = (SIMULATED, SIMULATED_CONSENSUS) if cell.simulated else (PEOPLE, CONSENSUS)
-        for name in names:
-            slug = cell.study.slug if cell.study else None
-            groups.setdefault((slug, cell.pool or None, name, cell.shots), []).append(cell)
-    return {whose for whose, cells in groups.items() if share_people(cells)}
+        name = SIMULATED if cell.simulated else PEOPLE
+        slug = cell.study.slug if cell.study else None
+        groups.setdefault((slug, cell.pool or None, name, cell.shots), []).append(cell)
+    return {whose: cells for whose, cells in groups.items() if share_people(cells)}
 
 
-def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
+def _average_of(rows: Sequence[Row], shared: Mapping[Sharing, Sequence[Cell]]) -> Average:
     means, sds = ([_or_nan(getattr(row, name)) for row in rows] for name in ("mean", "sd"))
     mean, sd, clues_sd = verdicts.over_tasks(means, sds)
     first = rows[0]
-    has_shared = (first.study, first.pool, first.system, first.shots) in shared
-    low, high, df = (None, None, None) if has_shared else _limits(rows)
+    cells = shared.get((first.study, first.pool, first.system, first.shots), ())
+    low, high, df = _limits(rows, cells)
     return Average(
         **dict(zip(WHOSE, whose(first), strict=True)),
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
@@ -169,17 +167,26 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         high=high,
         df=df,
         has_too_few=any(row.is_exploratory for row in rows if row.is_cell_of_people),
-        notes=SHARED_PEOPLE if has_shared else None,
+        notes=SHARED_PEOPLE if cells else None,
     )
 
 
-def _limits(rows: Sequence[Row]) -> tuple[float | None, float | None, float | None]:
+def _limits(
+    rows: Sequence[Row], shared: Sequence[Cell]
+) -> tuple[float | None, float | None, float | None]:
     """Low, high and degrees of freedom, of cells whose intervals are for new items; none where a
-    task has none. One task is no average: its own limits stand."""
+    task has none. One task is no average: its own limits stand. shared: the cells, where somebody
+    is in several."""
     if any(row.ci_low is None or row.estimand != "new_items" for row in rows):
+        return None, None, None
+    if shared and any(row.shot_sets == "new" for row in rows):
         return None, None, None
     if len(rows) == 1:
         return rows[0].ci_low, rows[0].ci_high, rows[0].df
+    if shared:
+        cells = [cell for row in rows for cell in shared if cell.task.slug == row.task]
+        average = shared_average([one.clustered for one in cells], [one.persons for one in cells])
+        return percent(average.low), percent(average.high), known(average.df)
     means, ses = (
         [min(1.0, _or_nan(getattr(row, name)) / 100) for row in rows] for name in ("mean", "se")
     )
@@ -250,7 +257,7 @@ def _averages(
 def _judged_averages(
     family: Sequence[Sequence[differences.Pairing]],
 ) -> Iterable[differences.Difference]:
-    """Of one study's people, at its margin; no test where somebody is in two of the tasks."""
+    """Of one study's people, at its margin."""
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)
@@ -303,8 +310,14 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
     exploratory = next((member.exploratory for member in members if member.exploratory), "")
     lacks = tuple(dict.fromkeys(reason for member in members for reason in member.lacks))
     if share_people([pair.cell for pair in pairs]):
-        untested = replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
-        return verdicts.Member(untested, tuple, lacks, exploratory)
+        including = _sides([pair.including or pair for pair in pairs])
+        return verdicts.Member(
+            shared_difference(*_sides(pairs)),
+            lambda: shared_without_each(*_sides(pairs)),
+            lacks,
+            exploratory,
+            shared_difference(*including) if any(pair.including for pair in pairs) else None,
+        )
     return verdicts.Member(
         average,
         lambda: verdicts.averages_without_each(tests, [pair.without_each for pair in pairs]),
@@ -312,6 +325,14 @@ def _average_member(pairs: Sequence[differences.Pairing]) -> verdicts.Member:
         exploratory,
         verdicts.average_difference(with_all),
     )
+
+
+def _sides(
+    pairs: Sequence[differences.Pairing],
+) -> tuple[list[Floats], list[Floats], list[list[int]]]:
+    """Task by task: people's scores, the system's, and who the people are."""
+    people, system = zip(*(pair.compared for pair in pairs), strict=True)
+    return list(people), list(system), [pair.cell.persons for pair in pairs]
 
 
 def _said(

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from annotation.models import Batch, Exclusion, Judgement, Study
@@ -8,9 +9,11 @@ from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
-from scoring.core.comparison import paired_difference
+from scoring.core.comparison import compared_sides, paired_difference
 from scoring.core.intervals import cell_interval
+from scoring.core.shared import shared_average, shared_difference, shared_without_each
 from scoring.core.verdicts import average_difference, average_interval, holm
+from scoring.tests.verdicts import SHARED_PEOPLE
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -160,16 +163,41 @@ def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
     assert any(verdict.p != verdict.p_holm for verdict in averages)
 
 
-def test_gives_no_interval_where_tasks_share_people() -> None:
-    table = table_of(two_tasks(shared=True))
+def test_takes_people_together_who_did_several_tasks() -> None:
+    study = two_tasks(8, shared=True)
+    table = table_of(study)
+    people, systems = cells_of(study)
+    persons = [cell.persons for cell in people]
+    assert persons[0] == persons[1]
+    sides = [cell.scores for cell in people], [cell.scores for cell in systems], persons
+    known = shared_difference(*sides)
     [verdict] = table.average_tests
-    assert (verdict.outcome, verdict.low, verdict.p) == ("open", None, None)
-    assert verdict.notes == "Tasks share people: there is no interval for the average."
-    assert {average.kind: average.low is None for average in table.averages} == {
-        "human": True,
-        "run": True,
-        "consensus": True,
-    }
+    assert (verdict.outcome, verdict.certainty, verdict.n) == ("ahead", "sure", 8)
+    assert (verdict.low, verdict.high) == pytest.approx((100 * known.low, 100 * known.high))
+    assert verdict.p == pytest.approx(known.p)
+    assert verdict.notes == SHARED_PEOPLE
+    average = shared_average(sides[0], persons)
+    [human] = [one for one in table.averages if one.kind == "human"]
+    assert (human.low, human.high) == pytest.approx((100 * average.low, 100 * average.high))
+    assert human.notes == SHARED_PEOPLE
+
+
+def test_has_no_average_of_shared_people_with_gaps() -> None:
+    people, system = np.ones((6, 20)), np.zeros((1, 20))
+    people[0, 3:] = people[1, :3] = np.nan
+    h, s = compared_sides(people, system, clusters=np.arange(20))
+    assert len(h) == 6
+    assert np.isnan(shared_difference([h, h], [s, s], [range(6)] * 2).p)
+
+
+def test_without_a_person_is_without_all_of_their_tasks() -> None:
+    """Who alone makes the difference does so in both."""
+    study = two_tasks(8, shared=True)
+    people, systems = cells_of(study)
+    sides = [cell.scores for cell in people], [cell.scores for cell in systems]
+    without = shared_without_each(*sides, [cell.persons for cell in people])
+    assert len(without) == 8
+    assert {one.people for one in without} == {7}
 
 
 def test_calls_an_average_of_small_groups_exploratory() -> None:
