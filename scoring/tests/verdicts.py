@@ -179,7 +179,7 @@ def _limits(
     is in several."""
     if any(row.ci_low is None or row.estimand != "new_items" for row in rows):
         return None, None, None
-    if shared and any(row.shot_sets == "new" for row in rows):
+    if shared and any(row.shot_sets == "new" or row.group for row in rows):
         return None, None, None
     if len(rows) == 1:
         return rows[0].ci_low, rows[0].ci_high, rows[0].df

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
+from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.test_accessibility import OPTIONS, WIDER
 from tests.scoring.comparison import measured
@@ -34,6 +35,7 @@ def batch() -> Batch:
     measured.reported(made.study.benchmark, made.task.slug)
     made.study.title = "A title that is too long for the width of a phone, as titles are"
     made.study.save()
+    make.closed(made.study)
     return made
 
 
