@@ -10,7 +10,10 @@ from django.db import transaction
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
+from annotation.access import throttles
+from annotation.jobs import queue
 from annotation.models.frozen import batch_content, sequence
+from annotation.models.resting import Rest
 from annotation.people.flags import HAS_WRONG
 from annotation.work.page import asked_html, item_with_gaps
 
@@ -25,6 +28,8 @@ def forget() -> None:
     for cached in (batch_content, sequence, asked_html, item_with_gaps):
         cached.cache_clear()
     HAS_WRONG.clear()
+    # A server that did not answer in one test is asked again in the next.
+    throttles._cache_rests, queue._broker_rests = Rest(), Rest()
 
 
 @contextmanager

@@ -431,8 +431,8 @@ TABLE: dict[str, Address] = {
     "scoring:shots_figure": Address(also(of_study, "svg"), VIEWERS, NOT_ALLOWED),
     "scoring:analysis_figure": Address(also(of_study, "curves", "svg"), EDITORS, NOT_ALLOWED),
     "scoring:items_figure": Address(also(of_study, "svg"), EDITORS, EDITORS),
-    # Viewers read it once the study is closed.
-    "scoring:report": Address(slug, EDITORS, NOT_ALLOWED),
+    # Viewers read it once the study is closed, as this one is.
+    "scoring:report": Address(slug, VIEWERS, NOT_ALLOWED),
     # Large files are ordered by POST where they are fetched.
     "scoring:preregistration": Address(also(slug, "latex"), EDITORS, NOT_ALLOWED),
     "scoring:report_export": Address(also(slug, "methods", "text"), EDITORS, EDITORS),

@@ -165,7 +165,7 @@ def test_finished_work_gives_no_second_submission_its_code(
     page = client.get(link(batch, SECOND)).content.decode()
     assert "CODE-FULL" in page
     assert "CODE-COMPLETED" not in page
-    assert "Your earlier work is paid as you were told" in page
+    assert "Your earlier work is paid as you are told" in page
     assert "You have not worked" not in page
     assert own().submission_id == "sub-1"
 
