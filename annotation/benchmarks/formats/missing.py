@@ -21,7 +21,7 @@ def signs_of(
     """
     said = table.said.get("missing")
     told = {*table.known.missing, *(said or ())}
-    usual = {*HIDDEN, *told} if said != [] else set[str]()
+    usual = {one.lower() for one in (*HIDDEN, *told)} if said != [] else set[str]()
     found = [_sign(table, row, usual, may_be_empty) for row in table.rows]
     if table.rows and None not in found:
         column = as_list(table.columns["answer"])[0]

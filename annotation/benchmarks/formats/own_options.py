@@ -76,20 +76,20 @@ def with_numbers(
     usual: str = "",
     known: Collection[str] = tuple(WAYS),
     as_set: bool = False,
+    is_table: bool = False,
 ) -> list[ReadExample]:
     """The rows with the numbers of their options for gold, read in the one of the `known` ways that
     fits them all, by `named`, or by the `usual` way of their set; several are one set, or
     alternatives. Raises BadInput where none does, and Ambiguous where two would read something
-    else."""
-    for row in rows:
-        if not row.options:
-            raise BadInput(f"{row.where}: the other rows have options of their own, this has none.")
+    else, or where rows of a table can be left out."""
+    if none := [row for row in rows if not row.options]:
+        _refuse(none, "the other rows have options of their own, this has none.", rows, is_table)
     open_rows = [row for row in rows if not row.is_settled]
     ways = {name: WAYS[name] for name in ([named] if named else known)}
     found = {name: [_numbers_of(row, way) for row in open_rows] for name, way in ways.items()}
     whole = {name: numbers for name, numbers in found.items() if None not in numbers}
     if not whole or (usual in COUNTS and usual not in whole and whole.keys() & COUNTS):
-        _refuse_first(open_rows, {usual: found[usual]} if whole else found)
+        _refuse_unread(open_rows, {usual: found[usual]} if whole else found, is_table)
     if usual in whole and not _is_doubtful(usual, whole):
         whole = {usual: whole[usual]}
     first, *others = whole.values()
@@ -144,21 +144,43 @@ def _numbers_of(row: ReadExample, way: Way) -> list[int] | None:
     return list(dict.fromkeys(known)) if len(known) == len(numbers) else None
 
 
-def _refuse_first(rows: Sequence[ReadExample], found: Mapping[str, list[list[int] | None]]) -> None:
+def _refuse_unread(
+    rows: Sequence[ReadExample], found: Mapping[str, list[list[int] | None]], is_table: bool
+) -> NoReturn:
     """By the way that reads most: what it does not read is most likely the mistake."""
 
     def rank(numbers: list[list[int] | None]) -> tuple[int, int]:
         return numbers.count(None), -numbers.index(None)
 
-    place = min(found.values(), key=rank).index(None)
-    row = rows[place]
+    best = min(found.values(), key=rank)
+    unread = [row for row, numbers in zip(rows, best, strict=True) if numbers is None]
+    row, place = unread[0], best.index(None)
     answer = " / ".join(text for texts in row.gold_texts for text in texts)
-    if fitting := [name for name, numbers in found.items() if numbers[place] is not None]:
-        raise BadInput(
-            f"{row.where}: “answer” is “{answer[:60]}”, which names an option by its {fitting[0]}, "
-            "but other rows name theirs otherwise: write them all in one way."
-        )
-    raise BadInput(
-        f"{row.where}: “answer” is “{answer[:60]}”, which is no {' and no '.join(found)} of its "
+    problem = (
+        f"“answer” is “{answer[:60]}”, which is no {' and no '.join(found)} of its "
         f"{len(row.options)} options."
+    )
+    if fitting := [name for name, numbers in found.items() if numbers[place] is not None]:
+        problem = (
+            f"“answer” is “{answer[:60]}”, which names an option by its {fitting[0]}, but other "
+            "rows name theirs otherwise: write them all in one way."
+        )
+    _refuse(unread, problem, rows, is_table)
+
+
+def _refuse(
+    bad: Sequence[ReadExample], problem: str, rows: Sequence[ReadExample], is_table: bool
+) -> NoReturn:
+    """A few rows of a table can be left out; an answer that is the same in several of them may say
+    that there is none."""
+    row, more = bad[0], len(bad) - 1
+    problem += f" (And {more} more row{'s' * (more > 1)}.)" * bool(more)
+    if not is_table or 2 * len(bad) > len(rows):
+        raise BadInput(f"{row.where}: {problem}")
+    ids = [f"{one.where.rpartition(', ')[0]}:{one.source_id}" for one in bad]
+    golds = {text for one in bad for texts in one.gold_texts for text in texts}
+    says_none = [("missing", [*golds], "it says that there is no answer")]
+    readings = [("leave_out", ids, f"leave {'these rows' if more else 'the row'} out")]
+    raise Ambiguous(
+        row.where, problem, *readings, *(says_none * (more > 0 and len(golds) == 1)), row=row.shown
     )

@@ -103,9 +103,7 @@ def read_task(
         if not lax:
             reader.check_unused(said.get("unused", ()))
     count = sum(len(one.examples) for one in sets)
-    # What the layout of CLUES counts from is known.
-    ways = [way for way in WAYS if task.is_table or way != "number"]
-    sets = _settled(sets, tables, ways, as_set=as_set)
+    sets = _settled(sets, tables, as_set=as_set, is_table=task.is_table)
     kind = _kind_of(task, own, tables, sets)
     _settle_normalisation(task, own, kind)
     if task.is_table and answer_kind(kind).takes_labels:
@@ -213,7 +211,7 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.
 
 
 def _settled(
-    sets: Sequence[content.ReadSet], tables: TableReader, ways: Collection[str], *, as_set: bool
+    sets: Sequence[content.ReadSet], tables: TableReader, *, as_set: bool, is_table: bool
 ) -> list[content.ReadSet]:
     """What all rows of the task tell together: which options their answers name, and where their
     entities end."""
@@ -224,8 +222,15 @@ def _settled(
             with content.gathered(refused):
                 own_options.check_unlike(row)
         content.ask_about_rows(refused, len(rows) - len(refused))
+        # What the layout of CLUES counts from is known.
+        ways = [way for way in WAYS if is_table or way != "number"]
         rows = own_options.with_numbers(
-            rows, tables.answer_by, usual=tables.known.answer_by, known=ways, as_set=as_set
+            rows,
+            tables.answer_by,
+            usual=tables.known.answer_by,
+            known=ways,
+            as_set=as_set,
+            is_table=is_table,
         )
     of_sets = iter(with_exclusive_ends(rows))
     return [replace(one, examples=list(islice(of_sets, len(one.examples)))) for one in sets]

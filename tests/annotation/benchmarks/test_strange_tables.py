@@ -370,8 +370,9 @@ def test_names_the_row_that_alone_cannot_be_read() -> None:
     rows = [
         (f"Which of {n}?", [*"wxyz"], 4 if n == 5 else n % 4 if n > 8 else 3) for n in range(30)
     ]
-    with pytest.raises(BadInput, match="line 6: “answer” is “4”"):
-        read_text("t.jsonl", table("question", "options", "answer", rows=rows))
+    asked = question(table("question", "options", "answer", rows=rows))
+    assert asked.what.startswith("t.jsonl, line 6: “answer” is “4”")
+    assert [*asked.readings] == ['"leave_out": ["t.jsonl:6"]']
 
 
 def test_offers_no_leaving_out_where_nothing_would_be_left() -> None:
@@ -548,3 +549,23 @@ def test_asks_about_a_picture_by_any_name() -> None:
     rows = [(f"What is shown {n}?", "yn"[n % 2], "map.png" if n == 3 else False) for n in range(9)]
     asked = question(table("question", "answer", "Image_Question", rows=rows))
     assert "line 4: “Image_Question” changes what is asked" in asked.what
+
+
+def test_offers_to_leave_out_what_names_no_option() -> None:
+    rows = [(f"Which of {n}?", [*"xyz"], "Void" if n in (3, 7) else "B") for n in range(12)]
+    text = table("question", "options", "answer", rows=rows)
+    asked = question(text)
+    assert [*asked.readings] == [
+        '"leave_out": ["t.jsonl:4", "t.jsonl:8"]',
+        '"missing": ["Void"]',
+    ]
+    for line in asked.readings:
+        task = read_text("t.jsonl", text, said=json.loads(f"{{{line}}}"))
+        assert len(task.sets[-1].examples) == 10
+
+
+def test_offers_to_leave_out_a_row_without_options() -> None:
+    rows = [(f"Which of {n}?", [] if n == 3 else [*"xyz"], "B") for n in range(9)]
+    asked = question(table("question", "options", "answer", rows=rows))
+    assert "the other rows have options of their own, this has none" in asked.what
+    assert [*asked.readings] == ['"leave_out": ["t.jsonl:4"]']
