@@ -123,19 +123,19 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         if job is None or job.upload is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
         try:
-            table = first_table(job)
+            file, found, cells = first_table(job)
         except Refusal as refusal:
             messages.error(request, str(refusal))
             return to_row(job)
         arguments = dict(job.arguments)
         said = arguments.get("said", {})
-        found = table.found | said.get("columns", {})
-        form = ColumnsForm(request.POST or None, found=found, cells=table.cells)
+        found = found | said.get("columns", {})
+        form = ColumnsForm(request.POST or None, found=found, cells=cells)
         if request.method == "POST" and form.is_valid():
             arguments["said"] = also_said(said, form.said)
             arguments["lax"] = form.cleaned_data["leaves_out"]
             return to_row(enqueue(LOOK, arguments, upload=job.upload, author=request.user))
-        title = f"Columns of {table.file}"
+        title = f"Columns of {file}"
         return self.show_page(request, "admin/annotation/columns.html", title=title, form=form)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Benchmark]:

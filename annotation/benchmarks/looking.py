@@ -2,7 +2,6 @@
 them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -17,7 +16,7 @@ from annotation.benchmarks.formats.content import (
     written,
 )
 from annotation.benchmarks.formats.files import Fields, read_table
-from annotation.benchmarks.formats.known_sets import known_set
+from annotation.benchmarks.formats.known_sets import set_of_rows
 from annotation.benchmarks.formats.layouts import find_folders, find_tables
 from annotation.benchmarks.formats.reading import Progress
 from annotation.benchmarks.importing import audited, read_source, uploaded
@@ -46,17 +45,9 @@ def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
 SEEN = "Look at the first items, and store them if they are right."
 
 
-@dataclass(frozen=True)
-class FirstTable:
-    """Of an upload: what its columns hold first."""
-
-    file: str
-    found: Fields
-    cells: dict[str, list[str]]
-
-
-def first_table(job: Job) -> FirstTable:
-    """Raises BadInput where it has none that can be read."""
+def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
+    """Of an upload the first file, what its columns are found to be, and what they hold first.
+    Raises BadInput where it has no table that can be read."""
     source, how = uploaded(job)
     with open_files(source, how["file_name"]) as files:
         if find_folders(files.names, files.title)[0]:
@@ -66,11 +57,10 @@ def first_table(job: Job) -> FirstTable:
         file = task.sets[0].files[0]
         data = files.read(file)
     rows = [row.fields for row in islice(read_table(data, file, how.get("encoding", "")), FIRST)]
-    whole = {name: value for row in reversed(rows) for name, value in row.items()}
-    known = known_set(whole, f"{file} {task.name}")
+    known = set_of_rows(rows, f"{file} {task.name}")
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = {name: [written(row.get(name, "")) for row in rows] for name in names}
-    return FirstTable(file, found_columns(names, known), cells)
+    return file, found_columns(names, known), cells
 
 
 def looks(tasks: Sequence[ReadTask], progress: Progress) -> list[dict[str, Any]]:

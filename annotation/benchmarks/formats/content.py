@@ -71,6 +71,11 @@ class ReadExample:
         return checksum([*self.context, *self.images, *own])
 
     @property
+    def named(self) -> str:
+        """As the file of a task of tables leaves it out."""
+        return f"{self.where.rpartition(', ')[0]}:{self.source_id}"
+
+    @property
     def texts(self) -> tuple[str, ...]:
         return (*self.context, self.question, *self.options)
 

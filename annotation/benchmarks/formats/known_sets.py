@@ -3,7 +3,7 @@ is data, in known_sets.toml."""
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,14 @@ def known_set(row: Mapping[str, Any], called: str) -> KnownSet:
         and any(map(one.fits, entries(row, one)[:1]))
     ]
     return max(fitting, key=lambda one: (len(one.needs), bool(one.named)), default=NO_SET)
+
+
+def set_of_rows(rows: Iterable[Mapping[str, Any]], called: str) -> KnownSet:
+    """Which one they are of, by the first cell of each column that holds something."""
+    whole: dict[str, Any] = {}
+    for row in rows:
+        whole |= {name: v for name, v in row.items() if whole.get(name) in (None, "", [], {})}
+    return known_set(whole, called)
 
 
 def entries(row: Mapping[str, Any], of: KnownSet) -> list[dict[str, Any]]:

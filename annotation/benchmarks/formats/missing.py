@@ -26,7 +26,7 @@ def signs_of(
     if table.rows and None not in found:
         column = as_list(table.columns["answer"])[0]
         raise Unlabelled(
-            f"{table.file}: there are no answers in this file: “{column}” is {written(found[0])} "
+            f"{table.file}: there are no answers in this file: “{column}” is {in_words(found[0])} "
             "in every row."
         )
     signs = told
@@ -70,7 +70,7 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
     usual = [sign for sign in signs if sign.lower() in HIDDEN]
     readings: list[tuple[str, Any, str]] = [("missing", signs, "leave these rows out")]
     if len(usual) not in (0, len(signs)) and usual != [""]:
-        left = " and ".join(map(written, usual))
+        left = " and ".join(map(in_words, usual))
         readings.append(("missing", usual, f"leave {left} out; the others are answers"))
         words = [sign for sign in signs if sign not in usual]
         readings.append(("missing", words, f"leave all but {left} out, which are answers"))
@@ -83,10 +83,10 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
         readings.append(("kind", "spans", "words are chosen in the text, and none there"))
     count = sum(sign in by_sign for sign in found)
     what = (
-        f"there is no answer ({', '.join(map(written, signs))}), in {count} of {len(found)} rows."
+        f"there is no answer ({', '.join(map(in_words, signs))}), in {count} of {len(found)} rows."
     )
     raise Ambiguous(first.where, what, *readings, row=first.fields)
 
 
-def written(sign: str | None) -> str:
+def in_words(sign: str | None) -> str:
     return f"“{sign}”" if sign else "empty"

@@ -40,13 +40,12 @@ def read_options(record: Record) -> tuple[str, ...]:
 
 def check_unlike(row: ReadExample) -> None:
     """That no two of its options read alike."""
-    file = row.where.rpartition(", ")[0]
     alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
     if alike:
         raise Ambiguous(
             row.where,
             f"two of the options read alike (“{alike[0][:60]}”): change one of them.",
-            ("leave_out", [f"{file}:{row.source_id}"], "leave the row out"),
+            ("leave_out", [row.named], "leave the row out"),
             row=row.shown,
         )
 
@@ -177,7 +176,7 @@ def _refuse(
     problem += f" (And {more} more row{'s' * (more > 1)}.)" * bool(more)
     if not is_table or 2 * len(bad) > len(rows):
         raise BadInput(f"{row.where}: {problem}")
-    ids = [f"{one.where.rpartition(', ')[0]}:{one.source_id}" for one in bad]
+    ids = [one.named for one in bad]
     golds = {text for one in bad for texts in one.gold_texts for text in texts}
     says_none = [("missing", [*golds], "it says that there is no answer")]
     readings = [("leave_out", ids, f"leave {'these rows' if more else 'the row'} out")]

@@ -81,12 +81,11 @@ def read_task(
     said = {name: own.pop(name) for name in SAID if name in own}
     if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
         raise BadInput(f"{task.own}: “{min(of_tables)}” is said of tables alone: leave it out.")
-    as_set = bool(own.get("kind")) and answer_kind(own["kind"]).takes_sets
     called = f"{task.name} {files.title}"
     choices, named_kind = own.get("choices", ()), own.get("kind", "")
     classes = class_names(files, called) if task.is_table else {}
     tables = TableReader(said, called, choices, kind=named_kind, classes=classes, lax=lax)
-    reader = RowReader(files, as_set=as_set)
+    reader = RowReader(files, as_set=tables.as_set)
     source = draw.source if draw else None
 
     def records(file: str) -> Iterable[content.Record]:
@@ -103,7 +102,7 @@ def read_task(
         if not lax:
             reader.check_unused(said.get("unused", ()))
     count = sum(len(one.examples) for one in sets)
-    sets = _settled(sets, tables, as_set=as_set, is_table=task.is_table)
+    sets = _settled(sets, tables, is_table=task.is_table)
     kind = _kind_of(task, own, tables, sets)
     _settle_normalisation(task, own, kind)
     if task.is_table and answer_kind(kind).takes_labels:
@@ -211,7 +210,7 @@ def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.
 
 
 def _settled(
-    sets: Sequence[content.ReadSet], tables: TableReader, *, as_set: bool, is_table: bool
+    sets: Sequence[content.ReadSet], tables: TableReader, *, is_table: bool
 ) -> list[content.ReadSet]:
     """What all rows of the task tell together: which options their answers name, and where their
     entities end."""
@@ -221,7 +220,8 @@ def _settled(
         for row in rows:
             with content.gathered(refused):
                 own_options.check_unlike(row)
-        content.ask_about_rows(refused, len(rows) - len(refused))
+        # In the layout of CLUES no row is left out.
+        content.ask_about_rows(refused, len(rows) - len(refused) if is_table else 0)
         # What the layout of CLUES counts from is known.
         ways = [way for way in WAYS if is_table or way != "number"]
         rows = own_options.with_numbers(
@@ -229,7 +229,7 @@ def _settled(
             tables.answer_by,
             usual=tables.known.answer_by,
             known=ways,
-            as_set=as_set,
+            as_set=tables.as_set,
             is_table=is_table,
         )
     of_sets = iter(with_exclusive_ends(rows))

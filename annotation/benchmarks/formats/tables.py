@@ -40,10 +40,10 @@ from annotation.benchmarks.formats.known_sets import (
     as_list,
     entries,
     key,
-    known_set,
+    set_of_rows,
     value_at,
 )
-from annotation.benchmarks.formats.missing import signs_of, written
+from annotation.benchmarks.formats.missing import in_words, signs_of
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.kinds.choice import MOST_LABELS
@@ -82,7 +82,7 @@ class TableReader:
         self._choices, self._has_marks = choices, False
         self._names: Mapping[str, str] = {}
         # Whether several labels are one answer.
-        self._as_set = bool(kind) and answer_kind(kind).takes_sets
+        self.as_set = bool(kind) and answer_kind(kind).takes_sets
         self.known = NO_SET
         # Number, where a mark stands before the gold.
         self._kind = ""
@@ -128,7 +128,7 @@ class TableReader:
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._check_marks(table)
         self._names = {} if self._has_marks else self._label_names(table)
-        signs = [None] * len(table.rows) if self._as_set else self._signs(table)
+        signs = [None] * len(table.rows) if self.as_set else self._signs(table)
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
         refused = list[Ambiguous]()
@@ -149,10 +149,7 @@ class TableReader:
 
     def _table(self, data: bytes, file: str, encoding: str) -> Table:
         raw = list(read_table(data, file, encoding, self.left_out))
-        whole: Fields = {}
-        for record in raw:
-            whole |= {n: v for n, v in record.fields.items() if whole.get(n) in NOTHING}
-        self.known = known_set(whole, f"{file} {self._called}")
+        self.known = set_of_rows((record.fields for record in raw), f"{file} {self._called}")
         rows = [
             Record(record.file, record.line, self._with_classes(row), record.unit)
             for record in raw
@@ -175,7 +172,7 @@ class TableReader:
         return signs_of(table, self._choices, may_be_empty=may_be_empty)
 
     def _leave_out(self, row: Record, sign: str) -> None:
-        reason = f"without an answer ({written(sign)})"
+        reason = f"without an answer ({in_words(sign)})"
         self.left_out[reason] += 1
         self.first_left_out.setdefault(reason, row.where)
 
@@ -218,7 +215,7 @@ class TableReader:
         if self._has_marks and "options" not in columns:
             values = zip(as_list(columns["answer"]), table.cells(record, "answer"), strict=True)
             answer = [n for n, v in values if MARKS[str(text_of(v)).removesuffix(".0")]]
-            if not self._as_set and len(answer) != 1:
+            if not self.as_set and len(answer) != 1:
                 record.refuse(f"{len(answer)} labels fit, where one has to.")
         fields |= self._gold(record, cell("options"), columns, answer)
         return replace(record, fields=fields)
@@ -250,9 +247,9 @@ class TableReader:
                 places = [own.index(key(str(answer)))]
             if places is not None:
                 return {"choices": texts, "answer": places, "is_settled": True}
-            named = labels_in(record, answer) if self._as_set else answer
+            named = labels_in(record, answer) if self.as_set else answer
             return {"choices": texts, "answer": texts_of(named)}
-        if self._as_set:
+        if self.as_set:
             return {"answer": [self._named(record, one) for one in labels_in(record, answer)]}
         return {"answer": self._own_gold(record, answer)}
 
@@ -264,7 +261,7 @@ class TableReader:
             return said
         names = list(said or self._choices)
         cells = [cell for row in table.rows for cell in table.cells(row, "answer")]
-        found = [labels_in(table.rows[0], cell) if self._as_set else [cell] for cell in cells]
+        found = [labels_in(table.rows[0], cell) if self.as_set else [cell] for cell in cells]
         golds = [str(text_of(one)).removesuffix(".0") for pieces in found for one in pieces]
         numbers = [int(gold) for gold in golds if gold.isdecimal()]
         are_numbers = bool(numbers) and len(numbers) == len([*filter(None, golds)])
@@ -289,8 +286,9 @@ class TableReader:
     def _check_marks(self, table: Table) -> None:
         """Columns of several labels, with 1 where one of them fits. Raises BadInput."""
         names = as_list(table.columns["answer"])
-        if "options" in table.columns and all(_are_marks(row, table) for row in table.rows):
-            self._has_marks = True
+        self._has_marks = "options" in table.columns and all(
+            _are_marks(row, table) for row in table.rows
+        )
         if len(names) < 2 or {*names} <= {*as_list(table.columns.get("options"))}:
             return
         cells = [str(text_of(cell)) for row in table.rows for cell in table.cells(row, "answer")]
@@ -305,7 +303,7 @@ class TableReader:
                 ("kind", "choice", "labels, one of which fits each row"),
                 row=table.rows[0].fields,
             )
-        if not self._has_marks and self._as_set and all(value.isdecimal() for value in values):
+        if not self._has_marks and self.as_set and all(value.isdecimal() for value in values):
             raise BadInput(
                 f"{table.file}: {told} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
                 "where the label fits, and 0 where it does not."

@@ -111,7 +111,7 @@ def test_asks_which_column_holds_what(admin_client: Client, sent: Sent) -> None:
     columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
     assert columns in page_of(admin_client, look)
     page = admin_client.get(columns).content.decode()
-    assert "Which?</span>" in page
+    assert "Which?</div>" in page
     assert '<option value="question" selected>the question</option>' in page
     chosen = ("question", "options", "options", "answer", "groups")
     look = sent(columns, as_columns(*chosen))
@@ -200,6 +200,14 @@ def test_a_column_that_is_given_up_is_not_asked_about_again(
     columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
     look = sent(columns, as_columns("", "question", "", "answer"))
     assert look.result["looks"][0]["items"][0]["gold"] == ["Bo"]
+
+
+def test_takes_a_line_where_the_file_was_refused(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"foo,answer\nWho?,Ann\n"))
+    assert look.state == "failed"
+    assert "Say something else of it" in page_of(admin_client, look)
+    look = sent(go_on(look), {"line": '{"columns": {"question": "foo"}}'})
+    assert look.result["looks"][0]["items"][0]["gold"] == ["Ann"]
 
 
 def test_takes_any_line_of_a_task_file(admin_client: Client, sent: Sent) -> None:

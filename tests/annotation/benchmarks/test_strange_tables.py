@@ -569,3 +569,17 @@ def test_offers_to_leave_out_a_row_without_options() -> None:
     asked = question(table("question", "options", "answer", rows=rows))
     assert "the other rows have options of their own, this has none" in asked.what
     assert [*asked.readings] == ['"leave_out": ["t.jsonl:4"]']
+
+
+def test_marks_of_one_file_say_nothing_of_the_next(tmp_path: Path) -> None:
+    def rows(gold: list[object]) -> str:
+        return table(
+            *("question", "options", "answer"),
+            rows=[(f"Which of {gold} {n}?", [*"xyz"], one) for n, one in enumerate(gold)],
+        )
+
+    (tmp_path / "test.jsonl").write_text(rows([[0, 1, 0], [1, 0, 0], [0, 0, 1]]))
+    (tmp_path / "dev.jsonl").write_text(rows(["z", "y", "x"]))
+    (task,) = read(tmp_path)
+    gold = [[row.gold_texts for row in one.examples] for one in task.sets]
+    assert gold == [[[["2"]], [["1"]], [["0"]]], [[["1"]], [["0"]], [["2"]]]]
