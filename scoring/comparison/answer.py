@@ -333,7 +333,9 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     if table.unfrozen:
         return f"{table.unfrozen} {within[:1].upper()}{within[1:]}."
     systems = counted(len(named), "system")
-    ran_all = "that had run every task when the study closed"
+    # Simulated people are compared while the study is open, too.
+    is_open = first.study in table.interim
+    ran_all = "that have run every task" if is_open else "that had run every task when it closed"
     which = "named before the start" if first.study in table.naming else ran_all
     return f"Compared with the {systems} {which}; {within}."
 

@@ -226,6 +226,15 @@ def test_says_when_verdicts_are_shown() -> None:
     assert told(FOUND).footing.startswith("Compared with the 1 system")
 
 
+def test_says_of_no_open_study_that_it_closed() -> None:
+    """Simulated people are compared before that, too."""
+    people = replace(HUMAN, kind=RowKind.SIMULATED)
+    found = replace(FOUND, simulated=True)
+    for interim, systems in (((), "had run every task when it closed"), (("pilot",), "have run")):
+        [answer] = answers(table(found, people=people, interim=interim), "30")
+        assert f"Compared with the 1 system that {systems}" in answer.footing
+
+
 def test_says_simulated_people_in_capitals_everywhere() -> None:
     people = replace(HUMAN, kind=RowKind.SIMULATED)
     answer = told(replace(FOUND, simulated=True), people=people, loud=False)
