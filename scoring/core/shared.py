@@ -1,4 +1,9 @@
-"""Averages over tasks of which people did several: persons are taken together over their tasks."""
+"""Averages over tasks of which people did several: persons are taken together over their tasks.
+
+Scores are in [0, 1]. Each function raises ValueError unless there is a matrix for each task, and a
+person for each of its rows. The variance is the sum over persons of the covariances of their own
+deviations, with Satterthwaite's degrees of freedom (1946).
+"""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
