@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
 from typing import Any
+from unittest import mock
 
 from django.contrib.auth.models import Group, User
 from django.db import connection
@@ -42,6 +43,7 @@ from annotation.models.frozen import batch_content
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.studies.lifecycle import start_study
+from annotation.work import joining
 from annotation.work.joining import Visit, join
 from annotation.work.judging import (
     begin,
@@ -304,9 +306,13 @@ def annotator(via: str = "link", external_id: str = "") -> Annotator:
 def joined(
     of: Batch, *, who: Annotator | None = None, at: datetime = NOON, submission_id: str = ""
 ) -> Assignment:
+    """Somebody who came to a batch. The order of items follows from how many came before: a study's
+    own seed is drawn, and whether people err on the same items must not be."""
     person = who or annotator(of.study.channel.slug)
     visit = Visit(study=of.study, annotator=person, batch=of, submission_id=submission_id)
-    return join(visit, at=at)
+    number = Assignment.objects.filter(batch=of).count()
+    with mock.patch.object(joining, "_order_seed", return_value=f"person {number}"):
+        return join(visit, at=at)
 
 
 def entered_by(
