@@ -121,7 +121,17 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
         except BadInput as refusal:
             return render(request, REFUSED, {"sentence": str(refusal)}, status=400)
         joining.come_back(assignment, submission_id, at=timezone.now())
-    return go_on(request, assignment)
+    return go_on(request, assignment, new_submission=_brought(request, assignment))
+
+
+def _brought(request: HttpRequest, assignment: Assignment) -> str:
+    """A new submission of the same person by which this browser came, and was sent for proof."""
+    door = cookies.door_of(request)
+    with suppress(Http404):  # a link may have been renewed since
+        visit = _visit(door, _link(door.way, door.token)) if door else None
+        if visit and joining.present_assignment(visit) == assignment:
+            return joining.new_submission(visit, assignment)
+    return ""
 
 
 def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
@@ -329,7 +339,7 @@ def _consent_page(
     try:
         batches = joining.open_batches(_visit(door, link), at=timezone.now())
     except (joining.Full, joining.NotOpen) as refusal:
-        return _refused_place(request, link, refusal)
+        return _refused_place(request, door, link, refusal)
     contents = list(map(_content, batches))
     context = {
         "study": link.study,
@@ -447,7 +457,7 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     except (joining.Full, joining.NotOpen) as refusal:
         if isinstance(refusal, joining.Full):
             joining.count_answer(link.study, JoinAnswer.FULL, at=timezone.now())
-        return _refused_place(request, link, refusal)
+        return _refused_place(request, door, link, refusal)
     # Somebody else may have consented with this id a moment ago.
     if not _may_enter(request, door, visit):
         return _refused_stranger(request, link.study)
@@ -495,10 +505,17 @@ def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | No
     return throttles.later(_refused(request, link.study, sentence, status=429), seconds)
 
 
-def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
-    answer = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None
-    has_worked = isinstance(refusal, joining.Worked)
-    pay = _("Your earlier work is paid as you are told when it ends.") if has_worked else ""
+def _refused_place(
+    request: HttpRequest, door: Door, link: JoinLink, refusal: NoEntry
+) -> HttpResponse:
+    answer, pay = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None, ""
+    if isinstance(refusal, joining.Worked):
+        pay = _("Your earlier work is paid as you are told when it ends.")
+        if door.submission_id:
+            pay += " " + _(
+                "If your earlier submission ended on %(channel)s before you could hand its code "
+                "in, write to the people who run the study: name the submission %(id)s."
+            ) % {"channel": link.study.channel.name, "id": door.submission_id}
     return _refused(
         request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
     )

@@ -167,6 +167,7 @@ def test_finished_work_gives_no_second_submission_its_code(
     assert "CODE-COMPLETED" not in page
     assert "Your earlier work is paid as you are told" in page
     assert "You have not worked" not in page
+    assert f"name the submission {SECOND}" in page
     assert own().submission_id == "sub-1"
 
 
@@ -175,6 +176,27 @@ def test_who_withdrew_gets_no_code_of_that_by_another_submission(
 ) -> None:
     say(batch, "sub-1", "RETURNED")
     assert "CODE-FULL" in client.get(link(batch, SECOND)).content.decode()
+
+
+def test_the_personal_link_in_another_browser_keeps_the_submission_that_led_there(
+    batch: Batch, client: Client
+) -> None:
+    tab = Tab(Client(), link(batch, SECOND))
+    assert "personal link" in tab.text
+    tab.open(f"/resume/{own().resume_token}/")
+    says_yes(tab)
+    assert own().submission_id == SECOND
+    assert page_of(tab.browser.get(f"/resume/{own().resume_token}/")) == "/work/"
+
+
+def test_the_personal_link_of_somebody_else_keeps_no_submission_of_theirs(
+    batch: Batch, client: Client
+) -> None:
+    other = make.joined(make.running_batch(via="prolific"), submission_id="sub-1")
+    stranger = Client()
+    stranger.get(link(batch, SECOND))
+    assert page_of(stranger.get(f"/resume/{other.resume_token}/")) == "/work/"
+    assert Submission.objects.count() == 2
 
 
 def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
