@@ -197,15 +197,21 @@ class NotTyped(BadInput):
     """More than the installation moves without the amount being typed again."""
 
 
-def check_typed(study: Study, amount: Decimal, typed: str) -> None:
-    """Raises NotTyped for an amount above the installation's limit that was not typed."""
+def check_typed(study: Study, amount: Decimal, typed: str, *, whose: str = "") -> None:
+    """Raises NotTyped for an amount above the installation's limit that was not typed; `whose` due
+    a correction changes."""
     if abs(amount) <= settings.TYPE_AGAIN_ABOVE:
         return
     with suppress(InvalidOperation):
         if Decimal(typed) == abs(amount):
             return
     text = amount_text(abs(amount), study.currency)
-    raise NotTyped(f"This moves {text}. So large an amount is typed again before it moves.")
+    moved = f"This moves {text}."
+    if whose:
+        moved = (
+            f"This {f'takes {text} from' if amount < 0 else f'adds {text} to'} what {whose} is due."
+        )
+    raise NotTyped(f"{moved} So large an amount is typed again before it moves.")
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,8 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
     form = CorrectionForm(request.POST)
     if form.is_valid():
         try:
-            ledger.check_typed(study, form.cleaned_data["amount"], request.POST.get("typed", ""))
+            amount, typed = form.cleaned_data["amount"], request.POST.get("typed", "")
+            ledger.check_typed(study, amount, typed, whose=assignment.annotator.pseudonym)
             ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
         except ledger.NotTyped as refusal:
             return type_again(request, study, refusal)
@@ -188,8 +189,8 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
             messages.success(request, "The correction is written down.")
             return redirect("annotation:person", study.slug, assignment_id)
     refused = " ".join(str(sentence) for errors in form.errors.values() for sentence in errors)
-    typed = {name: request.POST.get(name, "") for name in ("amount", "reason")}
-    return _person_page(request, study, assignment_id, status=422, refused=refused, typed=typed)
+    sent = {name: request.POST.get(name, "") for name in ("amount", "reason")}
+    return _person_page(request, study, assignment_id, status=422, refused=refused, typed=sent)
 
 
 def _assignment(study: Study, assignment_id: int) -> Assignment:

@@ -104,7 +104,12 @@ def test_has_a_large_correction_typed_again(
     approve(batch.study, [assignment.pk], at=make.NOON)
     url = path("correct_payment", batch, assignment.pk)
     form = {"amount": "-2.50", "reason": "Wrong.", "lines": "1"}
-    assert owner.post(url, form).status_code == 422
+    asked = owner.post(url, form)
+    assert asked.status_code == 422
+    whom = assignment.annotator.pseudonym
+    assert f"This takes 2.50\xa0USD from what {whom} is due." in asked.content.decode()
+    added = owner.post(url, {**form, "amount": "2.50"}).content.decode()
+    assert f"This adds 2.50\xa0USD to what {whom} is due." in added
     assert amounts(assignment, PayPurpose.DUE) == ["3.00"]
     assert owner.post(url, {**form, "typed": "2.5"}).status_code == 302
     assert amounts(assignment, PayPurpose.DUE) == ["3.00", "-2.50"]
