@@ -133,7 +133,13 @@ def reach(material: Material) -> Finding | None:
         "reach",
         WARNING if measured.missed else NOTE,
         f"Gold spans of the contexts that two taps select: {measured.reached} of {measured.spans} "
-        f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}.",
+        f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}."
+        + (
+            f" In scripts without spaces ({measured.unspaced} of them) the browser finds the "
+            "words: a span that begins or ends within one is chosen by “Exact”."
+            if measured.unspaced
+            else ""
+        ),
         tuple(shortened(f"“{text}”") for text in measured.missed[:MOST_EXAMPLES]),
         {name: getattr(measured, name) for name in ("share", "reached", "by_words", "spans")},
     )

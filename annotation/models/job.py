@@ -48,7 +48,7 @@ class Job(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    heartbeat_at = models.DateTimeField("last sign of life", null=True, blank=True)
+    heartbeat_at = models.DateTimeField("last active", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -198,10 +198,10 @@ class Study(models.Model):
     expire_hours = models.PositiveIntegerField(
         "hours until work expires",
         default=24,
-        help_text="After this many hours without a sign of life the work expires.",
+        help_text="After this many hours without any activity the work expires.",
     )
     idle_after_s = models.PositiveIntegerField(
-        "seconds until time counts as idle", default=30, help_text="Without a sign of life."
+        "seconds until time counts as idle", default=30, help_text="Without any activity."
     )
     item_cap_s = models.PositiveIntegerField("seconds for one example, at most", default=180)
     reading_cap_s = models.PositiveIntegerField(

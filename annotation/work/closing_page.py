@@ -65,7 +65,7 @@ def _rule(study: models.Study, outcome: str) -> models.OutcomeRule | None:
 
 _HEADINGS: dict[str, StrOrPromise] = {
     models.Outcome.COMPLETED: gettext_lazy("Done. Thank you!"),
-    models.Outcome.SCREENED_OUT: gettext_lazy("Thank you. Your part ends here."),
+    models.Outcome.SCREENED_OUT: gettext_lazy("Thank you. The study ends here for you."),
     models.Outcome.WITHDRAWN: gettext_lazy("You have stopped. Thank you for your time."),
     models.Outcome.EXPIRED: gettext_lazy("This work has ended."),
     models.Outcome.DISPLACED: gettext_lazy("Your place was given to somebody else."),

@@ -38,7 +38,7 @@ def in_short(study: Study, contents: Contents) -> list[str]:
     return [
         _how_long(time),
         _pay(study, time, rules.get(Outcome.COMPLETED)),
-        _("To tell people from programs, we keep times and what is pasted."),
+        _("We record how long you take, whether you paste, and whether the page was translated."),
         f"{stop} {_paid_then(study, rules.get(Outcome.WITHDRAWN))}",
         _early_end(study, contents, rules),
     ]
@@ -187,7 +187,7 @@ def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
     ]
     if rule is not None and rule.least:
         least = {"amount": amount_text(rule.least, study.currency)}
-        sentences.append(_("If you go to the end you are paid at least %(amount)s.") % least)
+        sentences.append(_("If you finish you are paid at least %(amount)s.") % least)
     return sentences
 
 
@@ -223,13 +223,11 @@ def _early_end(study: Study, contents: Contents, rules: Rules) -> str:
     has_rule = decides and any(content.training for content in contents)
     has_checks = any(content.checks for content in contents)
     if has_checks and has_rule:
-        sentence = _(
-            "It may end after the checks or the practice, if too few of your answers are right."
-        )
+        sentence = _("It may end after the checks or the practice, if too few answers are right.")
     elif has_checks:
-        sentence = _("It may end after the checks, if too few of your answers are right.")
+        sentence = _("It may end after the checks, if too few answers are right.")
     elif has_rule:
-        sentence = _("It may end after the practice, if too few of your answers are right.")
+        sentence = _("It may end after the practice, if too few answers are right.")
     else:
         return _("Your answers cannot end your part early.")
     return f"{sentence} {_paid_then(study, rules.get(Outcome.SCREENED_OUT))}"
@@ -240,7 +238,7 @@ def _marks(contents: Contents) -> Facts:
     if not shares:
         return {}
     share = percent_text(max(shares) / 100)
-    sentence = _("After the checks your part ends if your score there is below %(share)s.")
+    sentence = _("After the checks the study ends for you if your score there is below %(share)s.")
     return {_("Can it end early?"): [sentence % {"share": share}]}
 
 

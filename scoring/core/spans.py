@@ -15,7 +15,8 @@ The text is cut into tokens, each of which can be tapped:
 - A possessive 's is a token of its own, and so is what stands before the apostrophe of a small
   letter and a capital (l'|Italie). Hyphens and dashes divide: Madrid|-|Barcelona.
 - Scripts that are written without spaces (Han, kana, Thai, Lao, Burmese, Khmer) are cut into
-  single characters with their marks, and an emoji is one token.
+  single characters with their marks, of which a browser may make words; an emoji or a keycap is
+  one token.
 - Every other visible character is a token by itself; dots and hyphens in a row are one.
 
 Two taps take everything from the first token to the last, nothing less and nothing more: a full
@@ -45,7 +46,8 @@ _BY_CHARACTER = {
     **dict.fromkeys("`´", "p"),
     **dict.fromkeys("#@§", "e"),
     **dict.fromkeys("\u200d\u1039\u17d2", "j"),
-    **dict.fromkeys("\u00ad\u200c", "m"),
+    # The marks of half-width kana, which are letters to Unicode, are marks here.
+    **dict.fromkeys("\u00ad\u200c\uff9e\uff9f", "m"),
     **dict.fromkeys("\n\r\v\f\x85\u2028\u2029", "n"),
 }
 _BY_CATEGORY = {"Lu": "u", "Lt": "u", "Ll": "l", "Nd": "d", "Sc": "$", "Pd": "-", "Pc": "o"}
@@ -58,6 +60,7 @@ _WITHOUT_SPACES = re.compile(
 )
 _PARTS_OF_EMOJI = re.compile("[\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 
+_KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 _LETTER = "[ulo][mj]*"
 _TOKEN = re.compile(
     # U.N.
@@ -87,12 +90,14 @@ class Token:
 @dataclass(frozen=True)
 class Reach:
     """How many gold spans two taps reach, `by_words` without tapping punctuation; `absent` ones are
-    not in their text and not in `spans`."""
+    not in their text and not in `spans`. `unspaced`: in scripts without spaces, of whose characters
+    a browser makes words, so that some take a tap on single characters."""
 
     reached: int
     by_words: int
     spans: int
     absent: int
+    unspaced: int
     missed: tuple[str, ...]
 
     @property
@@ -119,6 +124,8 @@ def _classes_of(text: str) -> str:
         after = classes[match.end()] if match.end() < len(text) else "s"
         if after not in "ulodmjc":
             classes[match.start()] = "q"
+    for match in _KEYCAP.finditer(text):
+        classes[match.start()] = "e"
     return "".join(classes)
 
 
@@ -169,7 +176,10 @@ def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
         any(reachable(text, *place, by_words=True) for place in places) for text, _, places in there
     )
     spans = len(there)
-    return Reach(spans - len(missed), by_words, spans, len(found) - spans, tuple(missed))
+    unspaced = sum("c" in _classes_of(gold) for _, gold, _ in there)
+    return Reach(
+        spans - len(missed), by_words, spans, len(found) - spans, unspaced, tuple(missed)
+    )
 
 
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:

@@ -1,6 +1,5 @@
 """Somebody who works on the pages, by mouse, by touch or by the keyboard alone."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
@@ -16,7 +15,6 @@ from tests import make
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
     [token.segment.number, token.start, token.end, token.text])"""
 # Of scripts without spaces a phrase is taken from its first character to its last.
-UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 STEP = "[data-panel]"
 # What htmx has brought and not opened yet.
 SETTLING = ".htmx-added, .htmx-settling, .htmx-swapping"
@@ -176,7 +174,7 @@ class Person:
             self._toggles("[data-span-exact]", by)
             words = self._words_over(segment, start, end)
         takes_one = self.page.locator("[data-max-spans='1']").count()
-        ends_alone = is_exact or takes_one or UNSPACED.match(words[0][3])
+        ends_alone = is_exact or takes_one
         places = [place for place, *_ in words]
         self._selects_words(places[:: len(places) - 1 or 1] if ends_alone else places, by)
         if is_exact:

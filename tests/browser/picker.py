@@ -86,12 +86,12 @@ class Picker:
 
 
 def document_of(
-    segments: list[str], direction: str, length: int, most: str, spans: str, none: str
+    segments: list[str], direction: str, length: int, most: str, spans: str, none: str, lang: str
 ) -> str:
     source = (settings.BASE_DIR / PAGE).read_text()
     divs = "".join(
-        f'<div data-segment="{i}" dir="{direction}" lang="en" data-length="{length or len(text)}"'
-        f' data-tokens="{boundaries(text)[0]}" data-joined="{boundaries(text)[1]}">'
+        f'<div data-segment="{i}" dir="{direction}" lang="{lang}"'
+        f' data-length="{length or len(text)}" data-tokens="{boundaries(text)[0]}" data-joined="{boundaries(text)[1]}">'
         f"{escape(text)}</div>"
         for i, text in enumerate(segments)
     )
@@ -113,10 +113,11 @@ def open_in(
     most: str = "",
     spans: str = "[]",
     none: str = "",
+    lang: str = "en",
 ) -> Picker:
     """Opens the static page in a given Playwright page, under a strict content security policy."""
     chosen = list(segments) or [TEXT]
-    body = document_of(chosen, direction, length, most, spans, none)
+    body = document_of(chosen, direction, length, most, spans, none, lang)
     problems: list[str] = []
 
     def serve(route: Route) -> None:

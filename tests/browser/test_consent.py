@@ -44,7 +44,7 @@ def test_lets_one_be_tried_by_touch(somebody: Comes) -> None:
     person.page.wait_for_load_state()
     person.touches(person.option("bad"))
     person.sends(TOUCH)
-    expect(person.page.locator("[data-verdict]")).to_contain_text("Not right.")
+    expect(person.page.locator("[data-verdict]")).to_contain_text("Incorrect.")
     person.sends(TOUCH)
     expect(agree).to_be_visible()
     assert not Assignment.objects.exists()

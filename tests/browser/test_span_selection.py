@@ -99,12 +99,6 @@ def test_moves_the_end_that_was_set_last(open_picker: Opened) -> None:
     assert picker.texts == ["one two three"]
 
 
-def test_takes_scripts_without_spaces_from_the_first_to_the_last(open_picker: Opened) -> None:
-    picker = open_picker("東京都に行く")
-    picker.tap("東", "都", "行", "に")
-    assert picker.texts == ["東京都", "に行"]
-
-
 def test_takes_punctuation_that_was_tapped_itself(open_picker: Opened) -> None:
     picker = open_picker()
     picker.tap("(", "UAA", ")")

@@ -14,11 +14,15 @@
    text. Before "none" is sent with nothing chosen, "nonechosen" is dispatched: who cancels it wants
    it to be asked for once more, and until then "none" is chosen and not sent.
 
+   Scripts without spaces come in single characters: the browser finds their words, in the text's
+   language. Where it knows none they stay characters.
+
    A tap takes a word; inside a phrase it takes that back. Where one phrase is asked for, a tap
    elsewhere sets its other end. Where several are, a tap beside a phrase adds to it, and a tap
-   elsewhere takes another. A phrase that was dragged, or whose end was moved, is finished: nothing
-   is added to it, so that two phrases may touch. Single characters, and scripts without spaces, are
-   taken from the first to the last: the tap after the first sets the other end.
+   elsewhere takes another. A phrase that was dragged, whose end was moved, or after which
+   [data-span-apart] was pressed, is finished: nothing is added to it, so that two phrases may
+   touch. Single characters are taken from the first to the last: the tap after the first sets the
+   other end.
 
    A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops
    the punctuation at both ends, but not a bracket or quotation mark whose partner is in the range
@@ -29,18 +33,54 @@
 
   // ---- Tokens: where they begin and end, as the server says.
 
+  const touch = (tokens, i) => i >= 0 && tokens[i + 1]?.start === tokens[i].end;
+
   const numbers = (text) => (text || "").split(" ").filter(Boolean).map(Number);
 
   /* The words of a segment, from its data-tokens: by turns the length of a gap and that of the
      token behind it, which is negative where the token is punctuation. */
-  function wordsOf({ dataset }, points) {
-    const lengths = numbers(dataset.tokens), words = [];
+  function wordsOf({ dataset, lang }, points) {
+    const lengths = numbers(dataset.tokens), tokens = [];
     let end = 0;
     for (let i = 0; i < lengths.length; i += 2) {
       const start = end + lengths[i];
       end = start + Math.abs(lengths[i + 1]);
       const text = points.slice(start, end).join("");
-      words.push({ start, end, punctuation: lengths[i + 1] < 0, text });
+      tokens.push({ start, end, punctuation: lengths[i + 1] < 0, text });
+    }
+    return joined(tokens, lang);
+  }
+
+  const UNSPACED = [
+    "Bopomofo", "Han", "Hiragana", "Katakana", "Khmer", "Lao", "Myanmar", "New_Tai_Lue", "Tai_Tham",
+    "Thai",
+  ].map((script) => `\\p{Script_Extensions=${script}}`).join("");
+  const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
+
+  /* With the characters of scripts without spaces as words, where the browser can find them. */
+  function joined(tokens, lang) {
+    for (const token of tokens) token.single = !token.punctuation && IS_UNSPACED.test(token.text);
+    if (!Intl.Segmenter || !tokens.some((token) => token.single)) return tokens;
+    const segmenter = new Intl.Segmenter(lang || undefined, { granularity: "word" });
+    const words = [];
+    for (let i = 0; i < tokens.length; i++) {
+      const run = [tokens[i]];
+      while (run[0].single && touch(tokens, i) && tokens[i + 1].single) run.push(tokens[i += 1]);
+      words.push(...(run[0].single ? cutInWords(run, segmenter) : run));
+    }
+    return words;
+  }
+
+  /* Of the run's tokens; one in which a word ends goes to that word whole. */
+  function cutInWords(run, segmenter) {
+    const text = run.map((token) => token.text).join(""), words = [];
+    let at = 0, word = null;
+    for (const { segment, index } of segmenter.segment(text)) {
+      const end = index + segment.length;
+      for (word = null; at < end && run.length; at += run.shift().text.length) {
+        if (word) Object.assign(word, { end: run[0].end, text: word.text + run[0].text });
+        else words.push(word = { ...run[0], single: false });
+      }
     }
     return words;
   }
@@ -88,8 +128,6 @@
     for (const kind of unclosed) if (CLOSED_BY[kind]) unopened.add(kind);
     return { paired, unopened, unclosed };
   }
-
-  const touch = (tokens, i) => i >= 0 && tokens[i + 1]?.start === tokens[i].end;
 
   /* The token directly after this one, past the sentence's punctuation. */
   function following(tokens, index) {
@@ -177,11 +215,6 @@
   // What joins two words, and a word that a full stop may follow within a name: "Bre-X", "M. Waugh".
   const JOINER = /^[-\u2010-\u2015/]+$/;
   const INITIAL = /^\p{L}{1,2}$/u;
-  const UNSPACED = [
-    "Han", "Hiragana", "Katakana", "Thai", "Lao", "Myanmar", "Khmer",
-  ].map((script) => `\\p{Script=${script}}`).join("");
-  const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
-
   /* The words beside a place: the next ones to the left and to the right, past what joins them. */
   function neighbours(tokens, place) {
     const joins = (left, between, right) => right && (JOINER.test(between.text)
@@ -230,7 +263,10 @@
       const spans = JSON.parse(this.input("spans").value || "[]");
       const none = this.input("none").value === "1";
       if (none || spans.length) this.restore({ spans, none });
-      else if (this.isFirst) this.say("how");
+      else if (this.isFirst) {
+        this.say(this.segments.some(({ words }) => words.some((word) => word.single)) && this.most !== 1
+          ? "how-singly" : "how");
+      }
       root.classList.add("is-ready");
       const plain = root.closest("form")?.querySelector("[data-span-plain]");
       plain?.querySelector("[name=none]")?.closest("label").remove();
@@ -260,6 +296,7 @@
       on(this.root.closest("form"), "submit", (event) => this.asksWhich(event) || this.write(), true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
+      on(this.find("apart"), "click", this.keepApart);
       on(this.find("exact"), "click", this.toggleExact);
       on(this.find("none"), "click", (event) => event.defaultPrevented || this.chooseNone());
       on(this.find("list"), "click", this.onList);
@@ -492,16 +529,27 @@
       if (!inside && this.history.length === 1 && this.isFirst) this.hint();
     }
 
+    /* Whether this token is taken from the first to the last. */
+    single(token) {
+      return this.exact || token.single;
+    }
+
+    /* Nothing is added to the latest phrase any more: a tap beside it takes another. */
+    keepApart() {
+      this.finished.add(this.latest.span);
+      this.drawControls();
+      this.say("apart");
+    }
+
     /* The phrase to which a tap on this token adds. */
     grownBy(token) {
       const { latest, spans } = this, { segment, place } = token;
       const open = spans.filter((span) => span[0] === segment.number && !this.finished.has(span));
-      const fromFirstToLast = this.exact || IS_UNSPACED.test(token.text);
       if (this.most === 1) {
         return open.find(([, start, end]) =>
           Math.max(end, token.end) - Math.min(start, token.start) <= LONGEST_PHRASE);
       }
-      if (fromFirstToLast) return open.find((span) => span === latest?.span && latest.from);
+      if (this.single(token)) return open.find((span) => span === latest?.span && latest.from);
       const { before, after } = neighbours(segment.tokens, place);
       const touched = open.filter(([, start, end]) =>
         before.some((word) => word.end === end) || after.some((word) => word.start === start));
@@ -514,8 +562,7 @@
       const from = latest?.span === old ? latest.from : null;
       const span = from && this.most === 1 ? this.rangeOf(from, token)
         : [number, Math.min(start, token.start), Math.max(end, token.end)];
-      const isWhole = this.most !== 1 && (this.exact || IS_UNSPACED.test(token.text));
-      if (isWhole) this.finished.add(span);
+      if (this.most !== 1 && this.single(token)) this.finished.add(span);
       this.replace(old, span, { edge, from });
     }
 
@@ -643,17 +690,30 @@
       else this.replace(latest.span, span, way);
     }
 
+    /* The beginning of the next word, or, from word to word, of the next clause; the last token
+       where there is none. */
+    jump({ place, segment }, step) {
+      const { tokens, words } = segment, starts = new Set(words.map(({ start }) => start));
+      const begins = (i) => (this.exact ? starts.has(tokens[i].start)
+        : i === 0 || (tokens[i - 1].punctuation && !tokens[i].punctuation));
+      let i = place + step;
+      while (tokens[i + step] && !begins(i)) i += step;
+      return tokens[i];
+    }
+
     /* Where a key leads. */
     next(token, { key, ctrlKey, metaKey, altKey }) {
-      if (!token || ctrlKey || metaKey || altKey) return null;
+      if (!token || metaKey || altKey) return null;
       const { tokens, el, number } = token.segment;
       const forward = getComputedStyle(el).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
       const step = { ArrowDown: 1, ArrowUp: -1, ArrowLeft: -1, ArrowRight: -1, [forward]: 1 }[key];
+      const isVertical = key === "ArrowUp" || key === "ArrowDown";
+      if (ctrlKey && (isVertical || !step)) return null;
       if (key === "Home") return tokens[0];
       if (key === "End") return tokens[tokens.length - 1];
       if (!step) return null;
-      const near = key === "ArrowUp" || key === "ArrowDown"
-        ? vertical(tokens, token, step) : tokens[token.place + step];
+      const near = isVertical ? vertical(tokens, token, step)
+        : ctrlKey ? this.jump(token, step) : tokens[token.place + step];
       if (near) return near;
       const beyond = this.segments[number + step]?.tokens;
       return beyond?.[step > 0 ? 0 : beyond.length - 1] || token;
@@ -668,6 +728,7 @@
       none?.classList.toggle("is-asking", Boolean(this.sure));
       press(this.find("exact"), this.exact);
       nudge?.classList.toggle("is-off", !span);
+      this.find("apart")?.classList.toggle("is-off", !span || this.most === 1 || this.finished.has(span));
       if (nudge && span) nudge.dir = getComputedStyle(this.segments[span[0]].el).direction;
       this.root.classList.toggle("is-exact", this.exact);
       const { el } = this.current || {};

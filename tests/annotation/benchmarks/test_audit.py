@@ -135,6 +135,14 @@ def test_finds_gold_spans_that_two_taps_do_not_reach(tmp_path: Path) -> None:
     assert (findings["reach"].figures["reached"], findings["reach"].figures["share"]) == (1, 0.5)
 
 
+def test_says_where_the_browser_alone_knows_the_words(tmp_path: Path) -> None:
+    rows = [spans_row(1, ["東京"], context="彼は東京で学ぶ。"), spans_row(2, ["Boris"])]
+    reach = audited(tmp_path, rows)["reach"]
+    assert "In scripts without spaces (1 of them)" in reach.message
+    without = audited(tmp_path, [spans_row(2, ["Boris"])])["reach"]
+    assert "without spaces" not in without.message
+
+
 def test_looks_for_a_span_in_every_segment(tmp_path: Path) -> None:
     rows = [spans_row(1, ["Boris"], context=["Who met Anna?", "Boris did."]), spans_row(2, [])]
     findings = audited(tmp_path, rows)

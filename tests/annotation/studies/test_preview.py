@@ -93,7 +93,7 @@ def test_ends_after_the_practice_where_the_floor_would(admin_client: Client) -> 
         if panel_of(page) == "finished":
             break
     assert panel_of(page) == "finished"
-    assert "Your part ends here" in page
+    assert "The study ends here for you" in page
 
 
 @pytest.mark.parametrize(

@@ -210,8 +210,8 @@ def test_the_checks_are_told_with_time_and_pay_before_the_consent() -> None:
     facts = {"": in_short(batch.study, contents), **in_detail(batch.study, contents)}
     told = " ".join(sentence for sentences in facts.values() for sentence in sentences)
     assert "Before the work itself 10 items decide whether you go on" in told
-    assert "After the checks your part ends if your score there is below 70" in told
-    assert "It may end after the checks, if too few of your answers are right. You are then" in told
+    assert "After the checks the study ends for you if your score there is below 70" in told
+    assert "It may end after the checks, if too few answers are right. You are then" in told
     assert "300" not in told
     needed = estimate(batch.study, [batch], seconds=10)
     assert needed.judgements == 3 * (10 + 4)

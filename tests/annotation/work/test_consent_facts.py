@@ -107,7 +107,7 @@ def test_says_nothing_of_right_answers_where_none_is_shown() -> None:
 def test_says_by_when_one_may_be_sent_away_and_what_is_paid_then(rule: dict[str, Any]) -> None:
     batch = _ruled(make.running_batch(**rule), "screened_out", minimum=Decimal("0.50"))
     assert said(batch)[""].endswith(
-        "It may end after the practice, if too few of your answers are right. "
+        "It may end after the practice, if too few answers are right. "
         "You are then paid for the time you worked, and at least 0.50 USD."
     )
 

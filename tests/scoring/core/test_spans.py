@@ -83,6 +83,8 @@ def test_takes_the_same_in_either_order() -> None:
         ("東京は2008年、", "東|京|は|2008|年|、"),
         ("น้ำตา", "น้|ำ|ต|า"),
         ("👩\u200d👧🇩🇪🇫🇷👍🏽1\ufe0f\u20e3", "👩\u200d👧|🇩🇪|🇫🇷|👍🏽|1\ufe0f\u20e3"),
+        ("1\ufe0f\u20e32\u20e3a#\ufe0f\u20e3", "1\ufe0f\u20e3|2\u20e3|a|#\ufe0f\u20e3"),
+        ("ｶﾞﾋﾟﾊ", "ｶﾞ|ﾋﾟ|ﾊ"),
         ("cafe\u0301s می\u200cخواهم क्\u200dष", "cafe\u0301s|می\u200cخواهم|क्\u200dष"),
         ("צה״ל col·lecció", "צה״ל|col·lecció"),
         ("\ufeff a\u200e b\r\nc\u3000d ", "a|b|c|d"),
