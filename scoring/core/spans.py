@@ -177,9 +177,7 @@ def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
     )
     spans = len(there)
     unspaced = sum("c" in _classes_of(gold) for _, gold, _ in there)
-    return Reach(
-        spans - len(missed), by_words, spans, len(found) - spans, unspaced, tuple(missed)
-    )
+    return Reach(spans - len(missed), by_words, spans, len(found) - spans, unspaced, tuple(missed))
 
 
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:

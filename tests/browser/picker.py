@@ -91,7 +91,8 @@ def document_of(
     source = (settings.BASE_DIR / PAGE).read_text()
     divs = "".join(
         f'<div data-segment="{i}" dir="{direction}" lang="{lang}"'
-        f' data-length="{length or len(text)}" data-tokens="{boundaries(text)[0]}" data-joined="{boundaries(text)[1]}">'
+        f' data-length="{length or len(text)}" data-tokens="{boundaries(text)[0]}"'
+        f' data-joined="{boundaries(text)[1]}">'
         f"{escape(text)}</div>"
         for i, text in enumerate(segments)
     )

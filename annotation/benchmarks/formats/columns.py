@@ -68,10 +68,56 @@ def find_columns(table: Table) -> Fields:
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
     columns = {name: given for name, given in {**found, **named}.items() if given}
+    _ask_about_rows(columns, table)
     if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
         raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
     _check_whole(columns, table)
+    if not known.name:
+        _ask_about_cells(columns, table)
     return columns
+
+
+def _ask_about_rows(columns: Fields, table: Table) -> None:
+    """Raise Ambiguous where a row holds several questions, and none is found beside them."""
+    inner = [name for name in table.names if any(_are_objects(r, name) for r in table.rows)]
+    asked = [path.partition(".")[0] for path in as_list(columns.get("question")) if "." in path]
+    lacks = not (columns.keys() & {"question", "context"} and "answer" in columns)
+    found = inner if lacks else [name for name in inner if name in asked]
+    if found and not (table.known.name or table.known.asks):
+        told = " and ".join(f"“{name}”" for name in found)
+        each = "each of them is a question, beside the other columns of its row"
+        raise Ambiguous(
+            table.file,
+            f"{told} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
+            *(("rows", name, each) for name in found),
+            row=table.rows[0].fields,
+        )
+
+
+def _are_objects(row: Record, name: str) -> bool:
+    value = row.fields.get(name)
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(v, dict) for v in value)
+
+
+def _ask_about_cells(columns: Fields, table: Table) -> None:
+    """Raise Ambiguous where answers are objects or lists in lists, and no part of them is named."""
+    path = columns["answer"]
+    cells = (value_at(row.fields, path) for row in table.rows if isinstance(path, str))
+    first = next((cell for cell in cells if cell not in NOTHING), None)
+    one = first[0] if isinstance(first, list) else first
+    if isinstance(one, list):
+        parts = {str(place): value for place, value in enumerate(one)}
+    elif isinstance(one, dict) and "text" not in one:
+        parts = one
+    else:
+        return
+    inside = {name: v for name, v in parts.items() if not isinstance(v, list | dict)}
+    raise Ambiguous(
+        table.file,
+        f"the answer (“{path}”) is made of several parts.",
+        *(("columns", {"answer": f"{path}.{n}"}, f"“{str(v)[:60]}”") for n, v in inside.items()),
+        row=table.rows[0].fields,
+    )
 
 
 def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
@@ -101,6 +147,18 @@ def _check_whole(columns: Fields, table: Table) -> None:
     )
     if has_question:
         raise Unlabelled(f"{sentence}, unless there are no answers in this file.")
+    used = {path for of in columns.values() for path in as_list(of)}
+    texts = [n for n in table.names if n not in used and _is_text_column(n, table.rows)]
+    asks = [_text_path(n, table.rows[0]) for n in texts if not is_aside(n)]
+    if "answer" in columns and asks and not is_row(table.names):
+        together = [("columns", {"context": asks}, "all of them, one under the other")]
+        raise Ambiguous(
+            table.file,
+            f"no column is the question; {_there(table.names)}.",
+            *(("columns", {"question": n}, f"“{n}” is the question") for n in asks[:4]),
+            *together * (len(asks) > 1),
+            row=table.rows[0].fields,
+        )
     raise BadInput(f"{sentence}.")
 
 
@@ -205,10 +263,17 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
 def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     """What columns of text may be that nothing is made of."""
     columns, first = table.columns, table.rows[0]
-    context = [*as_list(columns.get("context")), *texts]
-    in_order = sorted(context, key=lambda n: [*table.names].index(n) if n in table.names else -1)
+    inner = [_text_path(name, first) for name in texts]
+    context = [*as_list(columns.get("context")), *inner]
+    tops = [*table.names]
+    in_order = sorted(
+        context, key=lambda n: tops.index(n.partition(".")[0]) if _is_there(n, tops) else -1
+    )
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
-    uses = [("columns", {"context": in_order}, shown)]
+    uses: list[tuple[str, Any, str]] = [("columns", {"context": in_order}, shown)]
+    if "question" not in columns and not table.known.asks:
+        asks = [("columns", {"question": name}, f"“{name}” is the question") for name in inner[:3]]
+        uses = [*asks, *uses]
     if "options" not in columns and (
         len(texts) > 1 or isinstance(first.fields.get(texts[0]), list)
     ):
@@ -220,6 +285,14 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
         own = [*([] if is_named else as_list(columns["answer"])), *texts]
         uses.append(("columns", {"options": own}, "the options"))
     return uses
+
+
+def _text_path(name: str, row: Record) -> str:
+    """Where the column's text stands: within the objects of a list, what they name so."""
+    value = row.fields.get(name)
+    one = value[0] if isinstance(value, list) and value else value
+    inside = [of for of, text in one.items() if holds_text(text)] if isinstance(one, dict) else []
+    return f"{name}.{'text' if 'text' in inside else inside[0]}" if inside else name
 
 
 def _option_columns(names: Sequence[str]) -> list[str]:

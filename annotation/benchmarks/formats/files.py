@@ -35,6 +35,8 @@ LISTS = (
 ARCHIVE = b"PK\x03\x04"
 # Marks of UTF-16.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Of a token, in files of tokens.
+TAG = re.compile(r"O|[BIESLU]-\S+")
 ENCODINGS = "cp1252 (Windows) or mac_roman"
 
 
@@ -139,6 +141,8 @@ def _is_lines(data: bytes) -> bool:
 def _rows_of(read: Fields) -> list[Any]:
     """Of one object: a list that it holds, a list for each part of the set, an object for each id,
     or itself."""
+    if by_id := next((read[name] for name in LISTS if _are_rows_by_id(read.get(name))), None):
+        return [{"id": name, **row} for name, row in by_id.items()]
     if lists := [read[name] for name in LISTS if _is_list_of_rows(read.get(name))]:
         told = {name: value for name, value in read.items() if isinstance(value, str) and value}
         return [{**told, **row} for row in lists[0]] if known_set(read, "").name == "" else [read]
@@ -148,6 +152,10 @@ def _rows_of(read: Fields) -> list[Any]:
     if all(isinstance(row, dict) for row in read.values()):
         return [{"id": name, **row} for name, row in read.items()]
     return [read]
+
+
+def _are_rows_by_id(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) > 1 and _is_list_of_rows([*value.values()])
 
 
 def _is_list_of_rows(value: Any) -> bool:
@@ -171,6 +179,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
     rows = _cells(text, file, sign, is_tsv=is_tsv)
     if not rows:
         raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
+    _check_no_tokens(file, [cells[-1] for _, cells in rows])
     names = _headless(file, [cells for _, cells in rows])
     if not names:
         names = [cell.strip() for cell in rows.pop(0)[1]]
@@ -188,6 +197,15 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
                 f"{len(names)}."
             )
         yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
+
+
+def _check_no_tokens(file: str, last: Sequence[str]) -> None:
+    tags = [cell for cell in last if TAG.fullmatch(cell.strip())]
+    if len(tags) * 10 >= len(last) * 9 and any(tag.startswith("B-") for tag in tags):
+        raise BadInput(
+            f"{file} holds a token a line, with its tag (CoNLL): write a row a text instead, with "
+            'the words to choose as a list: {"context": "Anna is in Rome.", "answer": ["Rome"]}.'
+        )
 
 
 def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, list[str]]]:

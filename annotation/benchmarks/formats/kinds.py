@@ -142,8 +142,8 @@ def _holds_several(counts: Counter[str]) -> bool:
 
 def rare_labels(golds: Sequence[str]) -> list[str]:
     """Those that one row of many has: slips of the pen make buttons."""
-    counts = Counter(golds)
-    return [f"“{one}” (1 of {len(golds)})" for one in counts if counts[one] * MANY <= len(golds)]
+    single = [one for one, count in Counter(golds).items() if count == 1]
+    return [f"“{one}” (1 of {len(golds)})" for one in single] if len(golds) >= MANY else []
 
 
 def _is_in_text(row: ReadExample) -> bool:

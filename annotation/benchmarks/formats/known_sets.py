@@ -120,9 +120,10 @@ def _nested(row: dict[str, Any], path: list[str]) -> Iterator[dict[str, Any]]:
         yield row
         return
     within = row.pop(path[0], None)
-    for one in within if isinstance(within, list) else ():
-        if isinstance(one, dict):
-            yield from _nested({**row, **one}, path[1:])
+    rows = [one for one in within if isinstance(one, dict)] if isinstance(within, list) else []
+    for number, one in enumerate(rows, start=1):
+        own = {"id": f"{row['id']}-{number}"} if "id" in row and len(rows) > 1 else {}
+        yield from _nested({**row, **own, **one}, path[1:])
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -131,7 +132,9 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
         return row.get(path)
     value: Any = row
     for name in path.split("."):
-        if isinstance(value, list):
+        if isinstance(value, list) and name.isdecimal():
+            value = [one[int(name)] for one in value if isinstance(one, list) and one[int(name) :]]
+        elif isinstance(value, list):
             value = [one.get(name) for one in value if isinstance(one, dict)]
         else:
             value = value.get(name) if isinstance(value, dict) else None

@@ -20,7 +20,7 @@ SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squa
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
 # A table's name: its task, which part of it, and which piece of that part.
-_PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})"
+_PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})(?:[-_]?(?:data|set))?"
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
 # Or the part first, and its task.
 PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
@@ -124,6 +124,13 @@ def find_tables(
             task, part = _task_and_part(parts, title)
             parts_of[task][part].append(name)
     if not parts_of:
+        texts = [name for name in names if name.endswith(".txt")]
+        if len(texts) > 1:
+            told = " and ".join(texts[:2]) + " and others" * (len(texts) > 2)
+            raise BadInput(
+                f"{told} are no tables: write one with a row a text, its text and its label side "
+                "by side."
+            )
         raise BadInput(
             "There is no table of questions here (CSV, TSV, JSON, JSON lines, Parquet) and no "
             "folder with a file that ends in _test.jsonl; name the folder that holds them."

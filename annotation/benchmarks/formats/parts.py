@@ -73,6 +73,7 @@ def sets_of_table(
     if draw and draw.source:
         named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
         sets = [_as_training(named, read(named.files)), *sets]
+    has_training = any(_is_training(one.part) for one in order)
     for one in reversed(order[order.index(asked) + 1 :]):
         of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
         # Nobody practises on a test, whichever part is asked instead.
@@ -81,9 +82,15 @@ def sets_of_table(
             notes["not_drawn"] += [f"{one.files[0]}: not read"]
             continue
         try:
-            sets = [_as_training(of, read(of.files)), *sets]
+            made = _as_training(of, read(of.files))
         except Unlabelled as refusal:
             notes["unlabelled"] += [str(refusal)]
+            continue
+        # Shots are drawn from what is there to train on, where there is any.
+        if draw and made.name == PART and has_training and not of.is_part:
+            notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
+        else:
+            sets = [made, *sets]
     return _numbered(sets)
 
 

@@ -2,13 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any
-
-from django.utils.translation import get_language_info
 
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
@@ -24,6 +21,16 @@ from annotation.benchmarks.formats.task_files import (
     is_task_file,
     read_task_file,
     shipped_description,
+)
+from annotation.benchmarks.scripts import (
+    LANGUAGES,
+    LATIN,
+    UNKNOWN,
+    has_own_letters,
+    is_right_to_left,
+    letters_of,
+    read_from_the_right,
+    script_of,
 )
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.kinds.naming import WAYS
@@ -117,8 +124,10 @@ def read_task(
     _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
     note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
-    if _reads_from_the_right(own.get("language", "")):
-        defaults["direction"] = Direction.RIGHT_TO_LEFT
+    _settle_script(own, defaults, rows, reader.notes)
+    if len(answer_kind(kind).normalisations) > 1:
+        listed = [row.where for row in rows if any("|" in t for ts in row.gold_texts for t in ts)]
+        reader.notes["listed_in_text"] = listed
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
@@ -151,6 +160,7 @@ def _tell(
         notes["recognised"] = [tables.known.name] if tables.known.name else []
         notes["columns"], notes["unused_columns"] = tables.found, tables.unused
         notes["first_line"] = tables.first_lines
+        notes["fewer_options"] = tables.fewer_options
         notes["left_aside"] = [name.strip() or "(no name)" for name in tables.aside]
     # Several questions may stand in one row.
     kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
@@ -308,10 +318,26 @@ def _settle_normalisation(task: TaskFiles, own: Fields, kind: str) -> None:
         own["normalisation"] = known[0] + TOLERANCE + tolerance
 
 
-def _reads_from_the_right(language: str) -> bool:
-    with suppress(KeyError):  # a language that Django does not know
-        return bool(get_language_info(language)["bidi"])
-    return False
+def _settle_script(
+    own: Fields, defaults: Fields, rows: Sequence[content.ReadExample], notes: dict[str, list[str]]
+) -> None:
+    """The direction of what is shown follows from its language, or else from its letters."""
+    letters = letters_of(text for row in rows for text in row.texts)
+    script = script_of(letters)
+    language: str = own.get("language") or defaults.get("language", "")
+    if not language and script not in ("", LATIN):
+        defaults["language"] = UNKNOWN
+        fitting = LANGUAGES.get(script, "").split()
+        lines = (f'"language": "{code}"' for code in fitting[:3])
+        notes["language"] = [
+            f"{script.capitalize()}. Name it in the task's file: {', or '.join(lines)}"
+        ]
+    elif language and script and not has_own_letters(language, script):
+        notes["other_script"] = [
+            f"most letters are {script.capitalize()}, “language” is “{language}”"
+        ]
+    if is_right_to_left(language) if language else read_from_the_right(letters):
+        defaults["direction"] = Direction.RIGHT_TO_LEFT
 
 
 def _defaults(

@@ -37,6 +37,7 @@ from annotation.benchmarks.formats.known_sets import (
     NO_SET,
     PARTS,
     TRAINING_PARTS,
+    KnownSet,
     as_list,
     entries,
     key,
@@ -58,6 +59,7 @@ MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "T
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
+    "rows",
 )
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
@@ -92,6 +94,8 @@ class TableReader:
         self.first_lines: list[str] = []
         self.unused: list[str] = []
         self.aside: list[str] = []
+        # Rows whose last options are empty.
+        self.fewer_options: list[str] = []
         # Rows by the reason, and the first of each.
         self.left_out: Counter[str] = Counter()
         self.first_left_out: dict[str, str] = {}
@@ -150,11 +154,15 @@ class TableReader:
     def _table(self, data: bytes, file: str, encoding: str) -> Table:
         raw = list(read_table(data, file, encoding, self.left_out))
         self.known = set_of_rows((record.fields for record in raw), f"{file} {self._called}")
+        if inner := str(self._said.get("rows") or ""):
+            self.known = KnownSet(rows=inner)
         rows = [
             Record(record.file, record.line, self._with_classes(row), record.unit)
             for record in raw
             for row in entries(record.fields, self.known)
         ]
+        if not rows and inner and raw:
+            raise BadInput(f"{file}: “rows” is “{inner}”, and no row has a list of objects there.")
         if not rows:
             raise BadInput(f"{file} is empty: it needs a row for each question.")
         names = list(dict.fromkeys(name for row in rows for name in row.fields))
@@ -184,6 +192,8 @@ class TableReader:
             if isinstance(given, list):
                 values = [value_at(cells, path) for path in given]
                 flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
+                if field == "options":
+                    return self._without_padding(record, flat)
                 return [value for value in flat if value not in NOTHING]
             return None if given is None else value_at(cells, given)
 
@@ -219,6 +229,15 @@ class TableReader:
                 record.refuse(f"{len(answer)} labels fit, where one has to.")
         fields |= self._gold(record, cell("options"), columns, answer)
         return replace(record, fields=fields)
+
+    def _without_padding(self, record: Record, options: list[Any]) -> list[Any]:
+        """An empty option before others stays: gold may count it."""
+        kept = [*options]
+        while kept and kept[-1] in NOTHING:
+            kept.pop()
+        if kept != options and not self.known.name:
+            self.fewer_options.append(record.where)
+        return kept
 
     def _part(self, cells: Fields) -> str:
         """Where a column says it of each row."""
