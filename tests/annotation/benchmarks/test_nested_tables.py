@@ -55,7 +55,7 @@ def test_rows_that_are_not_there_are_refused() -> None:
 
 
 def test_finds_the_rows_of_one_object_by_their_ids() -> None:
-    text = {"settings": {"name": "homophones"}}
+    text: dict[str, Any] = {"settings": {"name": "homophones"}}
     text |= {"examples": {str(n): {"input": f"Word {n}?", "target": f"w{n}"} for n in range(9)}}
     task = read_text("t.json", json.dumps(text))
     assert [row.source_id for row in task.sets[-1].examples][:2] == ["0", "1"]
