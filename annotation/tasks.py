@@ -6,12 +6,11 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready
-from django.utils import timezone
 
 from annotation.access import throttles
 from annotation.benchmarks import importing
 from annotation.jobs import files, queue
-from annotation.models import ProlificStudy, Study, StudyState
+from annotation.models import ProlificStudy, Study, StudyState, clock
 from annotation.models.errors import Refusal
 from annotation.people.rows import rows
 from annotation.people.summaries import refresh
@@ -28,7 +27,7 @@ def run_job(job_id: int) -> None:
 
 @shared_task
 def sweep_jobs() -> None:
-    queue.sweep(at=timezone.now())
+    queue.sweep(at=clock.now())
 
 
 @worker_ready.connect
@@ -39,15 +38,15 @@ def sweep_at_start(**kwargs: Any) -> None:
 
 @shared_task
 def remove_old() -> None:
-    files.remove_old(at=timezone.now())
-    importing.remove_abandoned(at=timezone.now())
+    files.remove_old(at=clock.now())
+    importing.remove_abandoned(at=clock.now())
     throttles.forget_past_windows()
-    forget_deliveries(at=timezone.now())
+    forget_deliveries(at=clock.now())
 
 
 @shared_task
 def expire_leases() -> None:
-    expire_idle(at=timezone.now())
+    expire_idle(at=clock.now())
 
 
 @shared_task
@@ -63,8 +62,8 @@ def poll_prolific() -> None:
     """Each study on its own: one that fails says so on its page, and keeps nobody waiting."""
     connected = ProlificStudy.objects.exclude(token="").exclude(remote_id="")
     for connection in connected.select_related("study"):
-        if is_due_for_poll(connection, at=timezone.now()):
+        if is_due_for_poll(connection, at=clock.now()):
             try:
-                poll(connection, at=timezone.now())
+                poll(connection, at=clock.now())
             except Refusal as refusal:
                 log.warning("Prolific, study %s: %s", connection.study.slug, refusal)

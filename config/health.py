@@ -15,7 +15,6 @@ from django.core.cache import cache
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Min, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
@@ -25,7 +24,16 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from annotation.models import Assignment, Job, JobState, JoinCount, Judgement, Place, StudyState
+from annotation.models import (
+    Assignment,
+    Job,
+    JobState,
+    JoinCount,
+    Judgement,
+    Place,
+    StudyState,
+    clock,
+)
 from config.celery import app as queue
 
 Family = CounterMetricFamily | GaugeMetricFamily
@@ -104,16 +112,12 @@ def _disk() -> str:
 
 
 def _clock() -> str:
-    if connection.vendor != "postgresql":
-        return OK  # the database is in this process
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT clock_timestamp()")
-            drift = timezone.now() - cursor.fetchone()[0]
+        drift_s = clock.drift_s()
     except DatabaseError:
         return "The database does not tell its time."
-    if abs(drift.total_seconds()) > MOST_CLOCK_DRIFT_S:
-        return f"This machine's clock is {drift.total_seconds():.0f} s from the database's."
+    if abs(drift_s) > MOST_CLOCK_DRIFT_S:
+        return f"This machine's clock is {drift_s:.0f} s from the database's."
     return OK
 
 
@@ -168,7 +172,7 @@ class Stored(Collector):
         yield GaugeMetricFamily("baseliner_jobs", told, labels=["state"]), jobs
         told = "How long the oldest queued job has waited."
         oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(at=Min("created_at"))["at"]
-        waited = [((timezone.now() - oldest).total_seconds() if oldest else 0,)]
+        waited = [((clock.now() - oldest).total_seconds() if oldest else 0,)]
         yield GaugeMetricFamily("baseliner_oldest_waiting_job_seconds", told), waited
 
 
@@ -197,7 +201,7 @@ def _registry() -> CollectorRegistry:
 
 def _places() -> Iterator[tuple[str, str, int]]:
     places = Place.objects.filter(simulated=False, batch__study__state=StudyState.OPEN)
-    at_work = Q(kept=False, holder__isnull=False, lease_until__gte=timezone.now())
+    at_work = Q(kept=False, holder__isnull=False, lease_until__gte=clock.now())
     for study, finished, working, every in (
         places.order_by()
         .values_list("batch__study__slug")

@@ -165,11 +165,29 @@ def test_the_ground_floor_works_without_django(room: str) -> None:
 
 
 def test_uses_no_model_signals() -> None:
-    forbidden = ("pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed")
+    # A field's own method of that name is no signal.
+    forbidden = re.compile(r"(?<!def )(pre_save|post_save|pre_delete|post_delete|m2m_changed)")
     for part in ("annotation", "scoring"):
         for path in _files(part):
-            text = path.read_text()
-            assert not any(name in text for name in forbidden), path
+            assert not forbidden.search(path.read_text()), path
+
+
+# What only the clock of annotation/models/clock.py may tell, and who else may, and why.
+OTHER_CLOCKS = re.compile(r"\btimezone\.now\b|\bdatetime\.now\b|\bmodels\.DateTimeField\(auto_now")
+MAY_ASK_THE_MACHINE = {
+    "annotation/models/clock.py": "it is the clock, and compares the machine's with it",
+    "config/middleware.py": "django-axes wrote when people signed in, by the machine's clock",
+}
+
+
+def test_one_clock_tells_what_is_paid_leased_swept_or_ordered() -> None:
+    asking = {
+        path.relative_to(ROOT).as_posix()
+        for part in ("annotation", "scoring", "config")
+        for path in (ROOT / part).rglob("*.py")
+        if "migrations" not in path.parts and OTHER_CLOCKS.search(path.read_text())
+    }
+    assert asking == set(MAY_ASK_THE_MACHINE)
 
 
 # A kind named or compared: only the kinds themselves may, beside the list of their names.

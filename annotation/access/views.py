@@ -8,14 +8,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import throttles
 from annotation.access.inviting import find_link, use_link
 from annotation.access.requests import ResearcherRequest
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.models.errors import BadInput, Refusal
 
 COLLEAGUE = "annotation/access/colleague.html"
@@ -27,7 +26,7 @@ LIMIT = "wrong_codes_per_address"
 @require_http_methods(["GET", "HEAD", "POST"])
 def colleague(request: ResearcherRequest, token: str) -> HttpResponse:
     """Opening the link takes nothing: it may be a preview."""
-    address, at = throttles.address_of(request), timezone.now()
+    address, at = throttles.address_of(request), clock.now()
     if seconds := throttles.seconds_to_wait(LIMIT, address):
         sentence = f"Many links that lead nowhere were opened from this address: wait {seconds} s."
         response = render(request, "429.html", {"sentence": sentence}, status=429)
@@ -54,7 +53,7 @@ def _let_in(request: ResearcherRequest, form: UserCreationForm[User], token: str
     with transaction.atomic():
         if is_new:
             user.save()
-        thing = use_link(token, user, at=timezone.now())
+        thing = use_link(token, user, at=clock.now())
     if is_new:
         login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
     if isinstance(thing, Study):

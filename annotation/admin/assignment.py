@@ -7,13 +7,12 @@ from django.contrib import admin, messages
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.text import Truncator
 
 from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, is_all_powerful, studies
 from annotation.admin.pages import ViewOnlyAdmin, linked, section, shown
-from annotation.models import Annotator, Assignment, Comment, Judgement, Outcome
+from annotation.models import Annotator, Assignment, Comment, Judgement, Outcome, clock
 from annotation.studies.forms import ReasonForm
 from annotation.studies.people import erase_annotator, exclude, lift_exclusion
 from annotation.work.joining import renew_resume_link
@@ -56,7 +55,7 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
         return self.confirm(
             request,
             annotator,
-            lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
+            lambda: erase_annotator(annotator, at=clock.now(), by=request.user),
             title=f"Erase the identity of {annotator}",
             sentences=[
                 "The external id, the submission ids, the invitations, the reported problems and "
@@ -197,7 +196,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         """The new link is shown once, to be handed out; the log only says that there is one."""
 
         def renew() -> None:
-            renew_resume_link(assignment, at=timezone.now(), by=request.user)
+            renew_resume_link(assignment, at=clock.now(), by=request.user)
             link = resume_link(request, assignment)
             messages.info(request, f"Hand out this new personal link: {link}")
 

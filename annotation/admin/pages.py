@@ -21,7 +21,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import Truncator
 
@@ -29,7 +28,7 @@ from annotation.access import rights
 from annotation.access.inviting import LASTS, new_link, take_back
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, find_user, give_role
-from annotation.models import Benchmark, ChangeAction, ItemSet, MemberRole, Study, Task
+from annotation.models import Benchmark, ChangeAction, ItemSet, MemberRole, Study, Task, clock
 from annotation.models.access import record
 from annotation.models.errors import Frozen, Refusal
 from annotation.studies.tabs import study_frame
@@ -374,7 +373,7 @@ class MembersAdmin(OwnedAdmin[_Thing]):
         link = ""
         if makes_link and link_form.is_valid():
             role = link_form.cleaned_data["link_role"]
-            token = new_link(thing, role, by=request.user, at=timezone.now())
+            token = new_link(thing, role, by=request.user, at=clock.now())
             link = request.build_absolute_uri(reverse("annotation:colleague", args=[token]))
         form = MemberForm(request.POST if request.POST and not makes_link else None)
         if form.is_valid():
@@ -396,9 +395,7 @@ class MembersAdmin(OwnedAdmin[_Thing]):
             members=rights.members(thing),
             link=link,
             link_form=link_form,
-            links=thing.member_links.filter(expires_at__gt=timezone.now()).select_related(
-                "made_by"
-            ),
+            links=thing.member_links.filter(expires_at__gt=clock.now()).select_related("made_by"),
             lasts=LASTS.days,
             back=row_url(thing),
         )

@@ -13,7 +13,6 @@ from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
 from annotation.access.rights import Right, make_owner
@@ -25,7 +24,7 @@ from annotation.admin.forms import (
     StudyForm,
 )
 from annotation.admin.pages import CONFIRM, MembersAdmin, section, shown, to_row
-from annotation.models import Batch, OutcomeRule, Place, Pool, Study
+from annotation.models import Batch, OutcomeRule, Place, Pool, Study, clock
 from annotation.models.errors import Refusal
 from annotation.models.study import COMPARISON, NEVER_FROZEN
 from annotation.models.texts import counted
@@ -43,8 +42,8 @@ from annotation.studies.tabs import CHANGE, study_frame
 ACTS: dict[str, Callable[[Study, User], None]] = {
     "pause": lambda study, by: lifecycle.pause_study(study, by=by),
     "resume": lambda study, by: lifecycle.resume_study(study, by=by),
-    "close": lambda study, by: lifecycle.close_study(study, at=timezone.now(), by=by),
-    "archive": lambda study, by: lifecycle.archive_study(study, at=timezone.now(), by=by),
+    "close": lambda study, by: lifecycle.close_study(study, at=clock.now(), by=by),
+    "archive": lambda study, by: lifecycle.archive_study(study, at=clock.now(), by=by),
     "take-out": lambda study, by: lifecycle.take_out(study, by=by),
 }
 
@@ -248,7 +247,7 @@ class StudyAdmin(MembersAdmin[Study]):
         obj.delete()
 
     def about(self, request: HttpRequest, row: Study) -> dict[str, Any]:
-        figures = study_figures(row, at=timezone.now())
+        figures = study_figures(row, at=clock.now())
         for of_batch in figures.batches:
             of_batch.batch.study = row  # not one query for each link
         return {

@@ -21,10 +21,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, connections, models, transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotation.models import Job, JobState, Upload
+from annotation.models import Job, JobState, Upload, clock
 from annotation.models.errors import Refusal
 from annotation.models.prepared import compiled_insert
 from annotation.models.resting import Rest
@@ -140,7 +139,7 @@ class Progress:
         """Raises Cancelled when the job is to stop."""
         told = write(
             lambda: _still_running(self._job).update(
-                progress=done, total=total, message=storable(message), heartbeat_at=timezone.now()
+                progress=done, total=total, message=storable(message), heartbeat_at=clock.now()
             )
         )
         if not told or _still_running(self._job).filter(cancel_requested=True).exists():
@@ -193,7 +192,7 @@ def enqueue(
 def run_job(job_id: int) -> None:
     """Run a queued job to its end. Of several concurrent calls, only one runs it."""
     claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
-        state=JobState.RUNNING, attempt=F("attempt") + 1, heartbeat_at=timezone.now()
+        state=JobState.RUNNING, attempt=F("attempt") + 1, heartbeat_at=clock.now()
     )
     if not claimed:
         return
@@ -266,7 +265,7 @@ def _still_running(job: Job) -> QuerySet[Job]:
 
 def _end(job: Job, state: str, **fields: Any) -> None:
     """Once: what an abandoned attempt says is ignored."""
-    changes = {"state": state, "finished_at": timezone.now(), **fields}
+    changes = {"state": state, "finished_at": clock.now(), **fields}
     ended = write(lambda: _still_running(job).update(**changes))
     if ended and job.upload_id is not None and job.kind not in _keeping:
         Upload.objects.filter(pk=job.upload_id).delete()

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 
+from annotation.models import clock
 from annotation.models.benchmark import Benchmark
 from annotation.models.constraints import check, once, one_of
 from annotation.models.study import Study
@@ -130,7 +131,7 @@ class Change(models.Model):
     action = models.CharField(max_length=16, choices=ChangeAction.choices)
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
-    at = models.DateTimeField(auto_now_add=True)
+    at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         ordering = ["-id"]

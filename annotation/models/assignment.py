@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models import clock
 from annotation.models.batch import Batch
 from annotation.models.benchmark import Example, Role
 from annotation.models.channel import Channel
@@ -38,7 +39,7 @@ class Annotator(models.Model):
     identity_hash = models.CharField(max_length=64)
     external_id = models.CharField(max_length=200, blank=True)
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -221,7 +222,7 @@ class Exclusion(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         constraints = [check("exclusion_has_reason", ~Q(reason=""))]

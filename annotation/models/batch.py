@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from annotation.models import clock
 from annotation.models.benchmark import LAID_OUT
 from annotation.models.constraints import check, if_given, once
 from annotation.models.study import Study, new_token
@@ -190,7 +191,7 @@ class Invitation(models.Model):
     external_id = models.CharField(max_length=200)
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, null=True, blank=True)
     token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models import clock
 from annotation.models.constraints import check, if_given, once
 from annotation.models.errors import Refusal
 from scoring.core.normalisation import TOLERANCE
@@ -104,7 +105,7 @@ class Benchmark(models.Model):
         help_text="Downloads and bundles then leave out contexts, questions and options; prompts "
         "are not exported.",
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
     # Holds what an import has not published yet: benchmarks/importing.py.
     is_staged = models.BooleanField("not published yet", default=False, editable=False)
 
@@ -285,7 +286,7 @@ class GoldVersion(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         ordering = ["task", "number"]

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 
+from annotation.models import clock
 from annotation.models.constraints import check
 
 
@@ -27,7 +27,7 @@ class Upload(models.Model):
 
     name = models.CharField(max_length=300)
     data = models.BinaryField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     def __str__(self) -> str:
         return self.name
@@ -47,7 +47,7 @@ class Job(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
     heartbeat_at = models.DateTimeField("last active", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -64,7 +64,7 @@ class Job(models.Model):
 
     @property
     def is_left_lying(self) -> bool:
-        return self.state == JobState.QUEUED and timezone.now() > self.created_at + SOON
+        return self.state == JobState.QUEUED and clock.now() > self.created_at + SOON
 
 
 class JobFile(models.Model):
@@ -73,7 +73,7 @@ class JobFile(models.Model):
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="file")
     name = models.CharField(max_length=300)
     data = models.BinaryField()
-    created_at = models.DateTimeField(auto_now=True)
+    created_at = clock.WrittenAtField(auto_now=True)
 
     def __str__(self) -> str:
         return self.name

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models import clock
 from annotation.models.constraints import check, once
 from annotation.models.study import new_token
 
@@ -188,7 +189,7 @@ class Delivery(models.Model):
         ProlificStudy, on_delete=models.CASCADE, related_name="deliveries"
     )
     signature = models.CharField(max_length=44)
-    received_at = models.DateTimeField(auto_now_add=True)
+    received_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         constraints = [once("delivery_once", ["connection", "signature"])]

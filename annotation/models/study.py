@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from annotation.models import clock
 from annotation.models.channel import Channel
 from annotation.models.constraints import check, if_given, once
 
@@ -226,7 +227,7 @@ class Study(models.Model):
     )
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Out of sight on the home page; everything else stays as it is.

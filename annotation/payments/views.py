@@ -11,12 +11,11 @@ from django.core.paginator import Paginator
 from django.db.models import Q, Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 
 from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
-from annotation.models import Payout, Study
+from annotation.models import Payout, Study, clock
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
@@ -124,7 +123,7 @@ def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
         ledger.check_typed(study, amount, request.POST.get("typed", ""))
     except NotTyped as refusal:
         return type_again(request, study, refusal)
-    approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
+    approved = ledger.approve(study, chosen, at=clock.now(), by=request.user)
     people = counted(approved, "person is", "people are")
     messages.success(request, f"What {people} due is approved.")
     return _back(study)
@@ -152,7 +151,7 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
         digest, typed = request.POST.get("digest", ""), request.POST.get("typed", "")
         try:
             ledger.check_typed(study, ledger.open_bonuses(study).total, typed)
-            ledger.write_payout(study, digest=digest, at=timezone.now(), by=request.user)
+            ledger.write_payout(study, digest=digest, at=clock.now(), by=request.user)
         except Refusal as refusal:
             status, refused = 409, str(refusal)
         else:
@@ -208,7 +207,7 @@ def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> H
     was_sent = request.POST.get("was") == "sent"
     if request.POST.get("was") not in ("sent", "unsent"):
         messages.warning(request, "Say whether it was sent: look on the platform.")
-    elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
+    elif ledger.settle_payout(payout, was_sent=was_sent, at=clock.now(), by=request.user):
         messages.success(request, "Written down.")
     return _back(study)
 

@@ -8,11 +8,11 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Count
-from django.utils import timezone
 
 from annotation import models
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
+from annotation.models import clock
 from annotation.payments.ledger import Due, dues_of
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
@@ -71,7 +71,7 @@ class Row:
     def is_away(self) -> bool:
         """Unfinished, and the place is open to others: it was released, or was kept long enough."""
         until = self.person.lease_until
-        return self.is_at_work and (until is None or until < timezone.now())
+        return self.is_at_work and (until is None or until < clock.now())
 
     @property
     def state(self) -> str:

@@ -10,7 +10,6 @@ from django.core.paginator import Paginator
 from django.db.models import Min
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may
@@ -26,6 +25,7 @@ from annotation.models import (
     PayPurpose,
     Role,
     Study,
+    clock,
 )
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
@@ -50,7 +50,7 @@ _read = study_page(*READ, right=Right.PEOPLE, permission="annotation.view_assign
 
 @study_page(*READ, right=Right.TABLES)
 def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
-    now, everybody = timezone.now(), rows(study)
+    now, everybody = clock.now(), rows(study)
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
     figures = StudyFigures(study, [row.person for row in everybody], at=now)
     has_ids = may(request.user, study, Right.IDS)
@@ -80,7 +80,7 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
         "states": [("working", "at work"), *Outcome.choices],
         "flags": labels().items(),
         "batches": study.batches.select_related("task", "training_set", "test_set", "pool"),
-        "now": timezone.now(),
+        "now": clock.now(),
         "can_change": not study.is_closed,
     }
     template = f"{PEOPLE}#rows" if request.htmx else PEOPLE
@@ -151,7 +151,7 @@ def _message(study: Study, row: Row) -> str:
 def release(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
     assignment = _assignment(study, assignment_id)
     try:
-        release_place(assignment, at=timezone.now(), by=request.user)
+        release_place(assignment, at=clock.now(), by=request.user)
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
     messages.success(request, "The place is open: whoever comes first takes it.")
@@ -180,7 +180,7 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
         try:
             amount, typed = form.cleaned_data["amount"], request.POST.get("typed", "")
             ledger.check_typed(study, amount, typed, whose=assignment.annotator.pseudonym)
-            ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
+            ledger.correct(assignment, **form.cleaned_data, at=clock.now(), by=request.user)
         except ledger.NotTyped as refusal:
             return type_again(request, study, refusal)
         except Refusal as refusal:

@@ -15,14 +15,13 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from annotation.access.requests import ResearcherRequest, join_links
 from annotation.access.rights import Right
-from annotation.models import PayoutState, ProlificStudy, Study
+from annotation.models import PayoutState, ProlificStudy, Study, clock
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.texts import counted, is_text
 from annotation.payments.ledger import check_typed, open_bonuses
@@ -142,12 +141,12 @@ def _webhook(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 
 def _poll(request: ResearcherRequest, connection: ProlificStudy) -> str:
-    count = statuses.poll(connection, at=timezone.now())
+    count = statuses.poll(connection, at=clock.now())
     return f"{counted(count, 'submission', 'submissions')} changed."
 
 
 def _approve(request: ResearcherRequest, connection: ProlificStudy) -> str:
-    done, declined = statuses.approve_submissions(connection, at=timezone.now(), by=request.user)
+    done, declined = statuses.approve_submissions(connection, at=clock.now(), by=request.user)
     for sentence in declined:
         messages.warning(request, sentence)
     submissions = counted(done, "submission is", "submissions are")
@@ -157,7 +156,7 @@ def _approve(request: ResearcherRequest, connection: ProlificStudy) -> str:
 def _pay(request: ResearcherRequest, connection: ProlificStudy) -> str:
     digest, typed = request.POST.get("digest", ""), request.POST.get("typed", "")
     check_typed(connection.study, open_bonuses(connection.study).total, typed)
-    payout = pay_bonuses(connection, digest=digest, at=timezone.now(), by=request.user)
+    payout = pay_bonuses(connection, digest=digest, at=clock.now(), by=request.user)
     if payout.state == PayoutState.UNKNOWN:
         return (
             "Prolific's answer was lost: look there whether the bonuses were paid, and say so on "
@@ -201,7 +200,7 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
     # Without a secret nobody can have signed it.
     if not connection.webhook_secret or not hmac.compare_digest(right.encode(), given.encode()):
         return HttpResponse(status=401)
-    now = timezone.now()
+    now = clock.now()
     try:
         event = json.loads(request.body)
         signed_at = datetime.fromtimestamp(float(sent_at), UTC)

@@ -12,10 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Sum
-from django.utils import timezone
 
 from annotation import models
 from annotation.jobs import queue
+from annotation.models import clock
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
@@ -67,9 +67,9 @@ def play(job: models.Job, progress: queue.Progress) -> queue.Result:
 
     crowd = {name: job.arguments[name] for name in ("skill", "weak", "dropout")}
     simulate_study(
-        rehearsal, seed=SEED, at=rehearsal.started_at or timezone.now(), progress=tell, **crowd
+        rehearsal, seed=SEED, at=rehearsal.started_at or clock.now(), progress=tell, **crowd
     )
-    close_study(rehearsal, at=timezone.now())
+    close_study(rehearsal, at=clock.now())
     return {"summary": f"{played} simulated annotators took part."}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import DateTimeField, Exists, Max, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotation import models
@@ -215,7 +215,7 @@ def people_before(limit: datetime) -> QuerySet[models.Annotator]:
     needed = models.Assignment.objects.filter(annotator=OuterRef("pk")).exclude(
         study__state=models.StudyState.CLOSED, finished_at__isnull=False
     )
-    last = Coalesce(Max("assignments__finished_at"), "created_at")
+    last = Coalesce(Max("assignments__finished_at"), "created_at", output_field=DateTimeField())
     known = models.Annotator.objects.exclude(external_id="").filter(channel__is_simulated=False)
     return known.exclude(Exists(needed)).annotate(last=last).filter(last__lt=limit)
 

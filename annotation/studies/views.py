@@ -11,7 +11,6 @@ from django.db.models import Count, Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -26,7 +25,7 @@ from annotation.access.requests import (
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
 from annotation.kinds import answer_kind
-from annotation.models import Batch, ItemSet, Study, Task
+from annotation.models import Batch, ItemSet, Study, Task, clock
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies import exported_judgements
@@ -74,7 +73,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
     refusal = ""
     if request.method == "POST":
         try:
-            start_study(study, at=timezone.now(), by=request.user)
+            start_study(study, at=clock.now(), by=request.user)
         except Refusal as problem:
             refusal = str(problem)
         else:
@@ -230,7 +229,7 @@ def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
     if batch.study.is_frozen:
         sentence = "This study has started. Copy it, and preview or rehearse the copy."
         return _refused_preview(request, batch, sentence, status=409)
-    now, error = timezone.now(), ""
+    now, error = clock.now(), ""
     try:
         state = _state_before(request, batch)
         state = _state_after(request, Preview(batch, state, at=now))

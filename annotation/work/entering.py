@@ -17,7 +17,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -36,6 +35,7 @@ from annotation.models import (
     JoinAnswer,
     Pool,
     Study,
+    clock,
     new_token,
 )
 from annotation.models.errors import BadInput, NoEntry
@@ -120,7 +120,7 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
             submission_id = _submission_in(request, assignment)
         except BadInput as refusal:
             return render(request, REFUSED, {"sentence": str(refusal)}, status=400)
-        joining.come_back(assignment, submission_id, at=timezone.now())
+        joining.come_back(assignment, submission_id, at=clock.now())
     return go_on(request, assignment, new_submission=_brought(request, assignment))
 
 
@@ -337,7 +337,7 @@ def _consent_page(
     request: HttpRequest, door: Door, link: JoinLink, *, status: int = 200, **more: object
 ) -> HttpResponse:
     try:
-        batches = joining.open_batches(_visit(door, link), at=timezone.now())
+        batches = joining.open_batches(_visit(door, link), at=clock.now())
     except (joining.Full, joining.NotOpen) as refusal:
         return _refused_place(request, door, link, refusal)
     contents = list(map(_content, batches))
@@ -363,7 +363,7 @@ class _Crowded(Exception):
 @transaction.atomic
 def _join_one_of(crowd: Crowd, visit: joining.Visit, typed: str) -> Assignment:
     """Takes a place, unless that is one too many. Raises _Crowded too, and what `join` raises."""
-    at = timezone.now()
+    at = clock.now()
     assignment = joining.join(visit, at=at)
     is_new = assignment.joined_at == at
     if is_new and not crowd.enters() and not crowd.lets_in(typed, at=at):
@@ -398,7 +398,7 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         return _back_to_consent(request)
     link = _link(door.way, door.token)
     try:
-        samples = to_try(map(_content, joining.open_batches(_visit(door, link), at=timezone.now())))
+        samples = to_try(map(_content, joining.open_batches(_visit(door, link), at=clock.now())))
     except (joining.Full, joining.NotOpen):
         return _back_to_consent(request)
     if number >= len(samples):
@@ -446,7 +446,7 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
         )
         return _refused(request, link.study, sentence)
     if "decline" in request.POST and present is None:
-        joining.count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
+        joining.count_answer(link.study, JoinAnswer.DECLINED, at=clock.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
         return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
     crowd = Crowd(request, link.study)
@@ -456,7 +456,7 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
         return _asked_for_code(request, door, link, crowd)
     except (joining.Full, joining.NotOpen) as refusal:
         if isinstance(refusal, joining.Full):
-            joining.count_answer(link.study, JoinAnswer.FULL, at=timezone.now())
+            joining.count_answer(link.study, JoinAnswer.FULL, at=clock.now())
         return _refused_place(request, door, link, refusal)
     # Somebody else may have consented with this id a moment ago.
     if not _may_enter(request, door, visit):

@@ -6,7 +6,6 @@ from functools import cache, partial, wraps
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.i18n import set_language
@@ -14,7 +13,7 @@ from django.views.i18n import set_language
 from annotation.access import cookies, throttles
 from annotation.access.requests import HtmxRequest, resume_link
 from annotation.kinds import Form
-from annotation.models import Assignment, WorkState
+from annotation.models import Assignment, WorkState, clock
 from annotation.models.errors import BadInput
 from annotation.models.frozen import batch_content
 from annotation.work import judging, page
@@ -90,7 +89,7 @@ def at_work(view: View) -> View:
                 "personal link; otherwise open the link that you were given."
             )
             return _refused(request, sentence)
-        judging.notice_end(assignment, at=timezone.now())
+        judging.notice_end(assignment, at=clock.now())
         response: HttpResponse = view(request, assignment)
         return response
 
@@ -130,13 +129,13 @@ def step_forward(view: View) -> View:
 def begin(request: HtmxRequest, assignment: Assignment) -> str:
     # The task description stands before step 0, and its form needs none.
     step = read_step(request.POST) if "step" in request.POST else 0
-    judging.begin(assignment, step=step, at=timezone.now())
+    judging.begin(assignment, step=step, at=clock.now())
     return ""
 
 
 @step_forward
 def submit(request: HtmxRequest, assignment: Assignment) -> str:
-    now = timezone.now()
+    now = clock.now()
     step, form, times = read_sent_answer(request.POST)
     judgement = judging.submit_answer(assignment, step=step, form=form, times=times, at=now)
     is_ours = judgement is not None and judgement.submitted_at == now
@@ -154,7 +153,7 @@ def submit(request: HtmxRequest, assignment: Assignment) -> str:
 
 @step_forward
 def proceed(request: HtmxRequest, assignment: Assignment) -> str:
-    judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
+    judging.leave_reveal(assignment, step=read_step(request.POST), at=clock.now())
     return ""
 
 
@@ -163,10 +162,10 @@ def proceed(request: HtmxRequest, assignment: Assignment) -> str:
 def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     """Asks once more before anything is lost."""
     if request.method == "POST" and "sure" in request.POST:
-        withdraw_assignment(assignment, at=timezone.now())
+        withdraw_assignment(assignment, at=clock.now())
     if assignment.is_finished:
         return to_work(assignment.pk)
-    ending = ending_if_withdrawn(assignment, at=timezone.now())
+    ending = ending_if_withdrawn(assignment, at=clock.now())
     return render(request, STOP, {**_own(assignment), "ending": ending})
 
 
@@ -178,7 +177,7 @@ def comment(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     if request.method == "POST":
         try:
             step = read_step(request.POST) if "step" in request.POST else None
-            add_comment(assignment, text=text, step=step, at=timezone.now())
+            add_comment(assignment, text=text, step=step, at=clock.now())
             return redirect(cookies.address_with_work("annotation:comment_thanks", assignment.pk))
         except BadInput as refusal:
             error = str(refusal)
@@ -261,7 +260,7 @@ def _page(
         html = page.next_item_html(assignment, token=token, work=work, sent_to=sent_to)
         return HttpResponse(html)
     template = f"{page.PAGE}#step" if request.htmx else page.PAGE
-    frame = page.page_frame(assignment, at=timezone.now())
+    frame = page.page_frame(assignment, at=clock.now())
     context = {**page.page_context(assignment), **frame, **_own(assignment)}
     context |= {"error": error, "notice": notice}
     context["sent_to"] = sent_to
@@ -284,7 +283,7 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
     leads to is a page of its own, to which a browser can go back."""
     if assignment.is_finished:
         return to_work(assignment.pk)
-    at = timezone.now()
+    at = clock.now()
     if request.method == "POST":
         response = redirect(cookies.address_with_work("annotation:another_device", assignment.pk))
         code = new_code(assignment, at=at)
@@ -319,7 +318,7 @@ def enter_code(request: HttpRequest) -> HttpResponse:
         ) % {"minutes": -(-seconds // 60)}
         return throttles.later(render(request, TYPED, {"error": sentence}, status=429), seconds)
     try:
-        assignment = use_code(request.POST.get("code", ""), at=timezone.now())
+        assignment = use_code(request.POST.get("code", ""), at=clock.now())
     except BadInput as refusal:
         throttles.count(LIMIT, address)
         context = {"error": str(refusal), "typed": request.POST.get("code", "")}

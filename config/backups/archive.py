@@ -22,9 +22,9 @@ from django.core.management.color import no_style
 from django.db import connections, models, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.sql import InsertQuery
-from django.utils import timezone
 
 from annotation.benchmarks.archives import UNREADABLE
+from annotation.models import clock
 from annotation.models.errors import BadInput
 
 FORMAT = 1
@@ -216,7 +216,7 @@ def write_backup(file: Path) -> Manifest:
     draft = Path(name)
     try:
         with ZipFile(draft, "w", ZIP_DEFLATED) as archive, snapshot() as using:
-            made_at = timezone.now().isoformat()
+            made_at = clock.now().isoformat()
             tables = [_write(archive, table, using) for table in tables_of(apps).values()]
             manifest = Manifest(made_at, migrations, tables)
             archive.writestr(IDENTITY_KEY, (settings.IDENTITY_KEY or settings.SECRET_KEY) + "\n")

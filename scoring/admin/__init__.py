@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import URLPattern
 from django.urls import path as address
-from django.utils import timezone
 from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 
@@ -24,7 +23,7 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
 from annotation.admin.forms import RuledForm
 from annotation.admin.pages import OwnedAdmin, shown, to_row
-from annotation.models import Benchmark, Study
+from annotation.models import Benchmark, Study, clock
 from annotation.models.errors import Frozen, Refusal
 from scoring.asking import tasks
 from scoring.asking.asked_runs import Line
@@ -106,7 +105,7 @@ def _decide(
     # The admin offers its actions to nobody who is not signed in.
     author = cast(User, request.user)
     try:
-        count = decide_runs(runs, stands=stands, author=author, at=timezone.now())
+        count = decide_runs(runs, stands=stands, author=author, at=clock.now())
     except Refusal as refusal:
         model_admin.message_user(request, str(refusal), messages.ERROR)
         return
@@ -286,5 +285,5 @@ class BoardDecisionAdmin(OfBenchmark[BoardDecision]):
 
     def save_model(self, request: HttpRequest, obj: BoardDecision, form: Any, change: bool) -> None:
         obj.author_id = request.user.pk
-        obj.decided_at = timezone.now()
+        obj.decided_at = clock.now()
         super().save_model(request, obj, form, change)

@@ -11,10 +11,9 @@ from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.jobs import queue
-from annotation.models import Job, JobState
+from annotation.models import Job, JobState, clock
 from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -56,7 +55,7 @@ class Store(Generic[T]):
                 **_parameters(choices),
                 "result": plain(computed),
                 "fingerprint": fingerprint,
-                "computed_at": timezone.now(),
+                "computed_at": clock.now(),
             },
         )
         self._forget_former(scope)

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Benchmark, Study
+from annotation.models import Benchmark, Study, clock
 from annotation.models.constraints import check, once, one_of
 from scoring.models.run import Method, Run, shots_label
 
@@ -60,7 +60,7 @@ class ReportedScore(models.Model):
         max_length=7, choices=References.choices, default=References.UNKNOWN
     )
     source = models.CharField(max_length=300)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
         ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]

@@ -8,7 +8,7 @@ from operator import or_
 from django.db import models
 from django.db.models import Q, QuerySet
 
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.models.constraints import check, once
 from annotation.models.errors import Frozen
 from scoring.models.run import Run, method_label
@@ -31,7 +31,7 @@ class FrozenClaims(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="frozen_claims")
     version = models.PositiveIntegerField()
-    frozen_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = clock.WrittenAtField(auto_now_add=True)
     reason = models.CharField(max_length=21, choices=Reason.choices)
     margin = models.FloatField()
     # The family: for each system its name, method and parameters.

@@ -10,7 +10,7 @@ from django.db.models import Q
 from numpy.typing import NDArray
 
 from annotation.access.rights import is_all_powerful
-from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study
+from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study, clock
 from annotation.models.constraints import check, once, one_of
 from scoring.models.run import Run
 
@@ -114,7 +114,7 @@ class ImportedStudy(models.Model):
         blank=True,
         related_name="+",
     )
-    imported_at = models.DateTimeField(auto_now_add=True)
+    imported_at = clock.WrittenAtField(auto_now_add=True)
 
     objects = ImportedStudyQuerySet.as_manager()
 

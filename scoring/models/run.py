@@ -10,7 +10,7 @@ from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
 from django.utils.functional import cached_property
 
 from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_with
-from annotation.models import Benchmark, Example, ItemSet, Membership, Task
+from annotation.models import Benchmark, Example, ItemSet, Membership, Task, clock
 from annotation.models.constraints import check, once
 
 # In the report of a complete run: the answer given most often, and how many answers nobody could
@@ -183,7 +183,7 @@ class Run(models.Model):
         null=True,
         blank=True,
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
     completed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What matched and what did not: see scoring/runs/importing.py.
     report = models.JSONField(default=dict, blank=True)
@@ -299,7 +299,7 @@ class Spending(models.Model):
     output_tokens = models.PositiveBigIntegerField(default=0)
     # Empty where the prices are not known.
     usd = models.FloatField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     def __str__(self) -> str:
         return f"{self.model}, {self.created_at}"
@@ -318,7 +318,7 @@ class Reply(models.Model):
     stop_reason = models.CharField(max_length=40, blank=True)
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = clock.WrittenAtField(auto_now_add=True)
 
     def __str__(self) -> str:
         return f"reply behind prediction {self.prediction_id}"

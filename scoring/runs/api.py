@@ -16,7 +16,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 from drf_spectacular.utils import (
     OpenApiParameter,
     OpenApiResponse,
@@ -34,7 +33,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
-from annotation.models import Benchmark
+from annotation.models import Benchmark, clock
 from annotation.models.errors import BadInput, Refusal
 from scoring.models import Leaderboard, Run
 from scoring.runs import scores, storing
@@ -222,7 +221,7 @@ class RunViewSet(
         run = self._own_run()
         try:
             report = {**Counts().as_plain(), "notes": []}
-            scores.finish_uploaded(run, _user(request), report=report, at=timezone.now())
+            scores.finish_uploaded(run, _user(request), report=report, at=clock.now())
         except scores.TooMany as error:
             raise Enough(str(error)) from error
         except storing.StoredAlready as error:

@@ -9,11 +9,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from annotation.jobs.queue import ROWS_AT_ONCE, write
 from annotation.kinds import answer_kind
-from annotation.models import Benchmark, ItemSet, Role, Task
+from annotation.models import Benchmark, ItemSet, Role, Task, clock
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import checksum, is_text, storable
@@ -146,7 +145,7 @@ def finish_run(run: Run, *, report: Mapping[str, Any], at: datetime | None = Non
                 return
             content = finished(run, report)
             checksum = content["checksum"]
-            content |= {"state": RunState.COMPLETE, "completed_at": at or timezone.now()}
+            content |= {"state": RunState.COMPLETE, "completed_at": at or clock.now()}
             Run.objects.filter(pk=run.pk).update(**content)
     except IntegrityError:
         same = Run.objects.filter(checksum=checksum).first()
@@ -283,7 +282,7 @@ def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> 
 def publish(runs: Iterable[Run]) -> None:
     """All of them or none. Raises IntegrityError if one was stored as another run meanwhile."""
     pks = [run.pk for run in runs]
-    complete = {"state": RunState.COMPLETE, "completed_at": timezone.now()}
+    complete = {"state": RunState.COMPLETE, "completed_at": clock.now()}
     write(lambda: Run.every.filter(pk__in=pks).update(**complete))
 
 

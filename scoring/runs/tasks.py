@@ -1,9 +1,9 @@
 from celery import shared_task
-from django.utils import timezone
 
+from annotation.models import clock
 from scoring.runs.storing import remove_abandoned
 
 
 @shared_task
 def remove_abandoned_runs() -> None:
-    remove_abandoned(at=timezone.now())
+    remove_abandoned(at=clock.now())

@@ -6,12 +6,11 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import ngettext
 
 from annotation.access.requests import ResearcherRequest, lets_in, row_ids
 from annotation.access.rights import Right, may
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.models.errors import Refusal
 from annotation.simulation.rehearsing import (
     discard_rehearsal,
@@ -141,7 +140,7 @@ def rehearsals(request: ResearcherRequest, study: Study) -> HttpResponse:
     form = CrowdForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = order_rehearsal(study, form.crowd(), at=timezone.now(), by=request.user)
+            made = order_rehearsal(study, form.crowd(), at=clock.now(), by=request.user)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:

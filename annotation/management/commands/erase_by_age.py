@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from django.utils import timezone
 
+from annotation.models import clock
 from annotation.studies.people import OLDER, clear_files, count_old, erase_old
 
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = timezone.now()
+        now = clock.now()
         given = {kind: options[kind] for kind in OLDER if options[kind] is not None}
         if not given:
             raise CommandError("Say what, and after how many days: as in `--ids 365`.")

@@ -4,10 +4,8 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils import timezone
-
 from annotation.management.arguments import StudyCommand
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.simulation.simulating import simulate_study
 
 
@@ -24,9 +22,7 @@ class Command(StudyCommand):
         add("--seed", type=int, default=1, help="the seed that all randomness follows from")
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
-        done = simulate_study(
-            study, skill=options["skill"], seed=options["seed"], at=timezone.now()
-        )
+        done = simulate_study(study, skill=options["skill"], seed=options["seed"], at=clock.now())
         self.stderr.write(
             f"{len(done)} simulated annotators finished, "
             f"{sum(a.outcome == 'completed' for a in done)} of them with the test."

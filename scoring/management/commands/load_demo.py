@@ -3,11 +3,10 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
-from annotation.models import Assignment
+from annotation.models import Assignment, clock
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
 from scoring.runs.demonstration import load_demonstration_runs
 
@@ -26,7 +25,7 @@ class Command(RefusingCommand):
         owner = find_owner(options["owner"])
         if demonstration() is None:
             self.stderr.write("Loading the demonstration study; this takes about half a minute.")
-        study = load_demonstration(at=timezone.now(), owner=owner)
+        study = load_demonstration(at=clock.now(), owner=owner)
         load_demonstration_runs(study.benchmark)
         simulated = Assignment.objects.simulated().filter(study=study).count()
         join = reverse("annotation:join_study", args=[study.join_token])

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils import timezone
 
 from annotation.jobs import queue
 from annotation.management.arguments import RefusingCommand
-from annotation.models import JobState
+from annotation.models import JobState, clock
 from scoring.core.sample_size import PUBLISHED_ACCURACIES, PUBLISHED_EPISODES, PUBLISHED_HOURS
 from scoring.episodes import grids
 
@@ -74,7 +73,7 @@ class Command(RefusingCommand):
             time.sleep(WAIT_S)
             # What a killed worker left behind is picked up again.
             if time.monotonic() - swept > SWEEP_S:
-                queue.sweep(at=timezone.now())
+                queue.sweep(at=clock.now())
                 swept = time.monotonic()
         return rows
 
