@@ -1,8 +1,10 @@
 """The background worker and its schedule."""
 
 import os
+from importlib import import_module
 
 from celery import Celery
+from celery.signals import worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -29,6 +31,13 @@ ROOMS = [
     "scoring.bundle",
 ]
 app.autodiscover_tasks(ROOMS)
+
+
+@worker_init.connect
+def refuse_another_version(**kwargs: object) -> None:
+    # It needs the applications, which are loaded by then.
+    import_module("config.migrations").refuse_misfit()
+
 
 # No broker redelivers a message lost with its worker in time, so a job is a
 # row that the sweep takes up again; a lapsed lease makes a place claimable.

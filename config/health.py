@@ -5,7 +5,7 @@ files that the processes of one machine share."""
 import hmac
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +34,17 @@ from annotation.models import (
     StudyState,
     clock,
 )
+from annotation.models.resting import Rest
 from config.celery import app as queue
+from config.migrations import misfit
 
 Family = CounterMetricFamily | GaugeMetricFamily
 OK = "ok"
 # Below this the next answers might not be stored any more.
 LEAST_FREE_BYTES = 20_000_000
-# Leases and times of work are taken from this clock.
+# People's times are the database's; a machine that is further away from them is not looked after.
 MOST_CLOCK_DRIFT_S = 5
+UNANSWERED = "The database does not answer."
 BROKER_WAITS_S = 2
 
 
@@ -49,8 +52,13 @@ BROKER_WAITS_S = 2
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    told = _database()
-    return HttpResponse(f"{told}\n", "text/plain", 200 if told == OK else 503)
+    """Whether the database answers and can be written to; the rest of what keeps work away is only
+    named, since no other process would do better here."""
+    database = _database()
+    parts = [database] if database != OK else [_asked(_version), _asked(_clock)]
+    wrong = [told for told in parts if told != OK]
+    status = 200 if database == OK else 503
+    return HttpResponse("".join(f"{told}\n" for told in wrong or [OK]), "text/plain", status)
 
 
 @login_not_required
@@ -73,8 +81,36 @@ def _parts() -> dict[str, str]:
         "queue": _queue(),
         "cache": _cache(),
         "disk": _disk(),
-        "clock": _clock(),
+        "clock": _asked(_clock),
+        "version": _asked(_version),
     }
+
+
+class Fitness:
+    """What keeps this process from taking work: pages say so, and ask again. It is looked at every
+    few seconds, not for each page."""
+
+    def __init__(self) -> None:
+        self._rest, self._trouble = Rest(), ""
+
+    def trouble(self) -> str:
+        if self._rest.is_over:
+            self._rest.begin()
+            parts = (_asked(_version), _asked(_clock))
+            # Of a database that is away the pages themselves tell.
+            self._trouble = next((told for told in parts if told not in (OK, UNANSWERED)), "")
+        return self._trouble
+
+
+fitness = Fitness()
+
+
+def _asked(part: Callable[[], str]) -> str:
+    """What a part of the database's says of itself."""
+    try:
+        return part()
+    except DatabaseError:
+        return UNANSWERED
 
 
 def _database() -> str:
@@ -82,7 +118,7 @@ def _database() -> str:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError:
-        return "The database does not answer."
+        return UNANSWERED
     if _can_write():
         return OK
     return "The database can't write: make room on its disk, or make it writable."
@@ -112,13 +148,14 @@ def _disk() -> str:
 
 
 def _clock() -> str:
-    try:
-        drift_s = clock.drift_s()
-    except DatabaseError:
-        return "The database does not tell its time."
-    if abs(drift_s) > MOST_CLOCK_DRIFT_S:
-        return f"This machine's clock is {drift_s:.0f} s from the database's."
-    return OK
+    drift_s = clock.drift_s()
+    if abs(drift_s) <= MOST_CLOCK_DRIFT_S:
+        return OK
+    return f"This machine's clock is {drift_s:.0f} s from the database's: set it, as by NTP."
+
+
+def _version() -> str:
+    return misfit() or OK
 
 
 def _can_write() -> bool:

@@ -38,7 +38,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import page_not_found
 
 from annotation.access import throttles
-from config.health import REQUESTS
+from config.health import REQUESTS, fitness
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -242,14 +242,31 @@ class TryAgainMiddleware(MiddlewareMixin):
     ) -> HttpResponseBase | None:
         if not isinstance(exception, OperationalError | InterfaceError):
             return None
-        logger.warning("The database refused: %s", str(exception).strip())
-        response = _busy(request)
-        response.headers["Retry-After"] = str(AGAIN_AFTER_S)
-        add_never_cache_headers(response)
-        # Said above; Django's own line would tell the path, and with it whose link it is. A private
-        # flag of Django's, unknown to its types.
-        response._has_been_logged = True  # type: ignore[attr-defined]
-        return response
+        return _try_again(request, f"The database refused: {str(exception).strip()}")
+
+
+# What load balancers and people ask to learn what is wrong.
+ALWAYS_SERVED = ("/healthz", "/readyz", "/metrics")
+
+
+@middleware
+def take_no_work_unfit(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
+    """No page of a process whose clock or version is not the database's: another one may answer
+    when it is asked for again."""
+    if request.path_info in ALWAYS_SERVED or not (trouble := fitness.trouble()):
+        return get_response(request)
+    return _try_again(request, trouble)
+
+
+def _try_again(request: HttpRequest, why: str) -> HttpResponse:
+    logger.warning("%s", why)
+    response = _busy(request)
+    response.headers["Retry-After"] = str(AGAIN_AFTER_S)
+    add_never_cache_headers(response)
+    # Said above; Django's own line would tell the path, and with it whose link it is. A private
+    # flag of Django's, unknown to its types.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def _busy(request: HttpRequest) -> HttpResponse:

@@ -2,10 +2,13 @@
 words of fields: no database holds what one is called, so rewording one needs no migration."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
+from django.db import DatabaseError, connection, connections
 from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ModelState, ProjectState
 
 from annotation.models.errors import BadInput
@@ -52,3 +55,39 @@ def in_todays_names(applied: Iterable[Key]) -> set[Key]:
             )
         known = known - former | {key}
     return known
+
+
+EARLIER = (
+    "The database was not migrated to this version of Baseliner: run `manage.py migrate` of this "
+    "version on it, then start again."
+)
+LATER = "The database was migrated by a later version of Baseliner: start that version, not this."
+
+
+def misfit() -> str:
+    """Why this code can't work on the database as it is migrated; empty where it can."""
+    newest, known = _of_this_code()
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    if {key for key in applied if key[0] in OURS} - known:
+        return LATER
+    return "" if newest <= applied else EARLIER
+
+
+@cache
+def _of_this_code() -> tuple[set[Key], set[Key]]:
+    """The newest migration of each app, and all that there are or were."""
+    loader = MigrationLoader(None)
+    former = [key for migration in loader.replacements.values() for key in migration.replaces]
+    return set(loader.graph.leaf_nodes()), {*loader.disk_migrations, *former}
+
+
+def refuse_misfit() -> None:
+    """Stops the start of a web server or worker."""
+    try:
+        wrong = misfit()
+    except DatabaseError:
+        return  # A database that is away may come back, and then each page asks again.
+    finally:
+        connections.close_all()
+    if wrong:
+        raise SystemExit(wrong)

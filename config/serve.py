@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from importlib import import_module
 from io import StringIO
 
 import django
@@ -123,6 +124,10 @@ def prepared_data() -> str:
     links = StringIO()
     try:
         django.setup()
+        # It needs the applications, which were loaded just now.
+        migrations = import_module("config.migrations")
+        if migrations.misfit() == migrations.LATER:
+            raise CommandError(migrations.LATER)
         call_command("migrate", verbosity=0)
         call_command("check", databases=["default"], stdout=StringIO())
         call_command("load_demo", stdout=links)

@@ -82,6 +82,7 @@ MIDDLEWARE = [
     "config.middleware.refuse_nul",
     "config.middleware.keep_out_of_caches",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "config.middleware.take_no_work_unfit",
     "config.middleware.Users",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "config.middleware.Messages",

@@ -17,5 +17,6 @@ if settings.METRICS_TOKEN:
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(counts))
 
 application = get_wsgi_application()
-# It needs the applications, which were loaded just now.
+# They need the applications, which were loaded just now.
+import_module("config.migrations").refuse_misfit()
 import_module("annotation.access.identity").refuse_another_key()

@@ -3,6 +3,7 @@ works in a transaction of its own within this one, and must not be a transaction
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from time import monotonic
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from annotation.models.frozen import batch_content, sequence
 from annotation.models.resting import Rest
 from annotation.people.flags import HAS_WRONG
 from annotation.work.page import asked_html, item_with_gaps
+from config.health import fitness
 
 Made = TypeVar("Made")
 
@@ -35,6 +37,8 @@ def forget() -> None:
     # What a process asks now and then would be a query too many where they are counted.
     here = timezone.now()
     clock.Reading.latest = clock.Reading(here, here, monotonic())
+    fitness.__init__()  # type: ignore[misc]
+    fitness._rest._until = inf
 
 
 @contextmanager
