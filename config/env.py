@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
 SQLITE_WAIT_S = 20
+STATEMENT_S = 3600
 PRICED = re.compile(r"([^=]+)=([0-9]+(?:\.[0-9]+)?)/([0-9]+(?:\.[0-9]+)?)")
 POSTGRES = "write postgres://user:password@host:port/name"
 
@@ -123,15 +124,22 @@ def networks(name: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
 
 
 def database(
-    name: str, default: str, *, root: Path, wait_s: int | None = None
+    name: str,
+    default: str,
+    *,
+    root: Path,
+    wait_s: int | None = None,
+    statement_s: int | None = None,
 ) -> dict[str, object]:
-    """Django's settings for the database that a URL names, and how long it waits for a lock."""
+    """Django's settings for the database that a URL names, how long it waits for a lock, and on
+    PostgreSQL how long a statement may take."""
     url = text(name, default)
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         return _sqlite(name, url, root, wait_s or SQLITE_WAIT_S)
     if scheme in {"postgres", "postgresql"}:
-        return _postgres(name, url, wait_s)
+        limits = {"lock_timeout": wait_s, "statement_timeout": statement_s or STATEMENT_S}
+        return _postgres(name, url, limits)
     raise EnvironmentRefused(
         f"{name} starts with {scheme!r}: it takes sqlite:///path/to/file "
         "or postgres://user:password@host:port/name."
@@ -162,7 +170,7 @@ def _sqlite(name: str, url: str, root: Path, wait_s: int) -> dict[str, object]:
     }
 
 
-def _postgres(name: str, url: str, wait_s: int | None) -> dict[str, object]:
+def _postgres(name: str, url: str, limits: dict[str, int | None]) -> dict[str, object]:
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -175,8 +183,8 @@ def _postgres(name: str, url: str, wait_s: int | None) -> dict[str, object]:
     options: dict[str, object] = dict(parse_qsl(parts.query))
     # A statement that comes often is planned once; the driver counts only what the server binds.
     options |= {"server_side_binding": True, "prepare_threshold": 5}
-    if wait_s:
-        options.setdefault("options", f"-c lock_timeout={wait_s}s")
+    set_here = [f"-c {limit}={limit_s}s" for limit, limit_s in limits.items() if limit_s]
+    options.setdefault("options", " ".join(set_here))
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database_name,

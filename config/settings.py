@@ -126,8 +126,10 @@ DATABASES = {
             "DATABASE_URL",
             f"sqlite:///{DATA_DIR}/baseliner.sqlite3",
             root=BASE_DIR,
-            # For a lock that others hold; the web server does not wait long: config/wsgi.py.
+            # For a lock that others hold, and for an answer; the web server does not wait long for
+            # either: config/wsgi.py.
             wait_s=env.seconds("DATABASE_WAIT_S"),
+            statement_s=env.seconds("DATABASE_STATEMENT_S"),
         ),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,

@@ -14,7 +14,7 @@ from django.test import Client
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from annotation.models import Judgement
+from annotation.models import Judgement, prepared
 from tests import make
 from tests.annotation.benchmarks.clues_files import write_task, zipped
 from tests.scoring.runs.runs_from import WHO, toy_benchmark
@@ -74,6 +74,27 @@ def test_keeps_an_answer_and_a_button_that_sends_it(at_work: Client) -> None:
     assert not Judgement.objects.exists()
     send(at_work)
     assert Judgement.objects.get().answer == ["good"]
+
+
+# SQLite has no such limit, nor a way to sleep.
+if connection.vendor == "postgresql":
+
+    @pytest.mark.both_databases
+    def test_keeps_an_answer_whose_statement_takes_too_long(at_work: Client) -> None:
+        def sleep(row: object) -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(60)")
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout='100ms'")
+        with patch.object(prepared, "insert", sleep):
+            response = send(at_work)
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert '<input type="hidden" name="option" value="1">' in response.content.decode()
+        assert not Judgement.objects.exists()
+        send(at_work)
+        assert Judgement.objects.get().answer == ["good"]
+        connection.close()
 
 
 def test_answers_htmx_by_the_status_that_its_page_sends_again_for(at_work: Client) -> None:

@@ -66,6 +66,15 @@ def test_waits_for_a_lock_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch)
         assert "busy_timeout=3000" in found or "lock_timeout=3s" in found
 
 
+def test_lets_a_statement_on_postgresql_take_as_long_as_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://host/x")
+    for statement_s, limit in ((30, "-c statement_timeout=30s"), (None, "statement_timeout=3600s")):
+        found = env.database("DATABASE_URL", "", root=ROOT, wait_s=3, statement_s=statement_s)
+        assert limit in str(found["OPTIONS"])
+
+
 def test_reads_an_empty_boolean_as_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEBUG", "")
     assert env.boolean("DEBUG", default=True) is True
@@ -159,7 +168,11 @@ def test_reads_a_file_of_sqlite(monkeypatch: pytest.MonkeyPatch, url: str, path:
     assert (read["ENGINE"], read["NAME"]) == ("config.sqlite", path)
 
 
-PREPARED = {"server_side_binding": True, "prepare_threshold": 5}
+PREPARED = {
+    "server_side_binding": True,
+    "prepare_threshold": 5,
+    "options": "-c statement_timeout=3600s",
+}
 
 
 def test_reads_a_server_of_postgresql(monkeypatch: pytest.MonkeyPatch) -> None:

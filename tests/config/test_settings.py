@@ -60,6 +60,14 @@ def test_keeps_one_generated_secret_on_ones_own_machine(variables: dict[str, str
     assert value_of("s.SECRET_KEY", **variables) == value_of("s.SECRET_KEY", **variables)
 
 
+def test_pages_give_a_statement_less_time_than_jobs_do(variables: dict[str, str]) -> None:
+    url = "postgres://127.0.0.1:1/none"
+    asked = "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS'])"
+    for imported, limit in (("wsgi", "30s"), ("celery", "3600s")):
+        done = run("-c", f"import config.{imported}; {asked}", **variables, DATABASE_URL=url)
+        assert f"statement_timeout={limit}" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -50,7 +50,7 @@ def alone(connection: BaseDatabaseWrapper) -> Iterator[None]:
         # A connection of its own: migrations close and open theirs.
         with closing(connection.copy()) as holding:
             with holding.cursor() as cursor:
-                cursor.execute("SET lock_timeout = 0")
+                cursor.execute("SET lock_timeout = 0; SET statement_timeout = 0")
                 cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
             yield
     elif name.startswith("file:") or name == ":memory:":
