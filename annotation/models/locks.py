@@ -11,13 +11,14 @@ are lifted while a migration runs, and made again after it. The triggers that ne
 change name no other table, and stay.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.apps import AppConfig
 from django.core.checks import CheckMessage, Tags, Warning, register
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models.benchmark import HELD_FIELDS
@@ -25,6 +26,7 @@ from annotation.models.study import COMPARISON, WORDS_OF_THE_OWNER
 
 FINAL = "A judgement is final: it is never changed or deleted."
 REFUSAL = "What a started study holds, and what was paid in it, is never changed or deleted."
+LOGGED = "The log of changes is only ever added to."
 # By its key, in the way of SQLite's REPLACE.
 REPLACED = "A row with this key is there already, and it is final: no other takes its place."
 
@@ -73,6 +75,9 @@ _PERSON_IN_REHEARSAL = (
         ON annotation_channel.id = annotation_annotator.channel_id
     WHERE annotation_annotator.id = {row}.annotator_id AND is_simulated)"""
 )
+_OF_HELD_BENCHMARK = """EXISTS (
+    SELECT 1 FROM annotation_task JOIN annotation_batch ON task_id = annotation_task.id
+    WHERE benchmark_id = {row}.benchmark_id AND gold_version_id IS NOT NULL)"""
 _JUDGED = """EXISTS (
     SELECT 1 FROM annotation_judgement WHERE assignment_id = {id})"""
 
@@ -116,6 +121,7 @@ _NAMED_COLUMNS = [
 ]
 _POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
+_LOG_COLUMNS = ["id", "study_id", "benchmark_id", "action", "before", "after", "at"]
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]
 
 LOCKS = (
@@ -150,6 +156,20 @@ LOCKS = (
     Lock("annotation_assignment", "INSERT", _PERSON_IN_REHEARSAL),
     Lock("annotation_assignment", "UPDATE", _of(_JUDGED, "id"), _WHOSE_COLUMNS),
     Lock("annotation_assignment", "DELETE", _of(_JUDGED, "id")),
+    # Paid time only grows, until the work ends.
+    Lock(
+        *("annotation_assignment", "UPDATE"),
+        "OLD.outcome <> '' OR NEW.paid_ms < OLD.paid_ms",
+        ["paid_ms"],
+        called="held_update_paid",
+    ),
+    # A user who goes leaves what they did.
+    Lock("annotation_change", "UPDATE", "1 = 1", _LOG_COLUMNS, refusal=LOGGED),
+    Lock(
+        *("annotation_change", "DELETE"),
+        f"({_STARTED_STUDY} AND NOT {_REHEARSAL}) OR {_OF_HELD_BENCHMARK}",
+        refusal=LOGGED,
+    ),
     # The ledger of payments is only ever added to.
     Lock("annotation_paymentline", "UPDATE", "1 = 1"),
     Lock("annotation_paymentline", "DELETE", "1 = 1"),
@@ -169,6 +189,7 @@ KEYS: dict[str, Sequence[Sequence[str]]] = {
     "annotation_goldversion": (["task_id", "number"],),
     "annotation_gold": (["example_id", "version_id"],),
     "annotation_assignment": (["resume_token"],),
+    "annotation_change": (),
     "annotation_paymentline": (["assignment_id", "purpose", "correction"],),
 }
 # The same for constraints with a condition, which holds for both rows alike.
@@ -202,6 +223,17 @@ def drop_locks(connection: BaseDatabaseWrapper, triggers: Triggers | None = None
         for name, (table, _statements) in _chosen(connection, triggers).items():
             on_table = "" if connection.vendor == "sqlite" else f" ON {table}"
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+
+
+@contextmanager
+def unlocked(table: str) -> Iterator[None]:
+    """While rows go whose time is over, in one transaction, as old lines of the log of changes."""
+    triggers = held_triggers(connection.vendor)
+    lifted = {name: one for name, one in triggers.items() if one[0] == table}
+    with transaction.atomic():
+        drop_locks(connection, lifted)
+        yield
+        create_locks(connection, lifted)
 
 
 def _chosen(connection: BaseDatabaseWrapper, triggers: Triggers | None) -> Triggers:
@@ -329,8 +361,9 @@ def _sqlite_guards() -> Triggers:
         same = [_same(table, key) for key in keys]
         same += [_same(table, *partial) for partial in PARTIAL_KEYS.get(table, ())]
         inserted = " OR ".join(f"EXISTS ({rows})" for rows in [_same(table, ["id"]), *same])
-        moved = " OR ".join(f"EXISTS ({rows} AND present.id <> OLD.id)" for rows in same)
-        conditions = {"insert": inserted, "update": f"NEW.id <> OLD.id OR {moved}"}
+        elsewhere = [f"EXISTS ({rows} AND present.id <> OLD.id)" for rows in same]
+        moved = " OR ".join(["NEW.id <> OLD.id", *elsewhere])
+        conditions = {"insert": inserted, "update": moved}
         for verb, condition in conditions.items():
             name = f"{table}_replaced_by_{verb}"
             triggers[name] = (table, [_sqlite_trigger(name, verb, table, condition, REPLACED)])

@@ -17,6 +17,7 @@ from annotation import models
 from annotation.access.identity import identity_hash
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
+from annotation.models.locks import unlocked
 from annotation.work.finishing import withdraw
 from scoring.tables.documents import csv_line, from_cell
 
@@ -204,6 +205,9 @@ def erase_old(limits: Limits, *, at: datetime) -> dict[str, int]:
             if kind == "ids":
                 for annotator in rows:
                     erase_annotator(annotator, at=at)
+            elif kind == "changes":
+                with unlocked("annotation_change"):
+                    rows.delete()
             else:
                 rows.delete()
     return erased

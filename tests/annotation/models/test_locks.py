@@ -15,6 +15,8 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import (
     Assignment,
     Batch,
+    Change,
+    ChangeAction,
     Example,
     Gold,
     GoldVersion,
@@ -27,6 +29,7 @@ from annotation.models import (
     Study,
     Task,
 )
+from annotation.models.access import record
 from annotation.models.locks import (
     KEYS,
     LOCKED_TABLES,
@@ -45,7 +48,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 MODELS = (
     *(Judgement, Study, Batch, Task, Example, ItemSet, Item, GoldVersion, Gold, Assignment),
-    *(PaymentLine, Pool),
+    *(PaymentLine, Pool, Change),
 )
 # A column of each that a started study holds.
 CHANGES = {
@@ -61,6 +64,7 @@ CHANGES = {
     Assignment: "order_seed = 'other'",
     PaymentLine: "amount = 99",
     Pool: "about = 'Others'",
+    Change: "after = '{}'",
 }
 
 
@@ -90,8 +94,9 @@ def _attacks(model: type[models.Model]) -> Iterator[str]:
     yield f"UPDATE OR REPLACE {table} SET {change}"
     yield f"UPDATE {table} SET rowid = rowid + 1000"
     yield f"INSERT OR REPLACE INTO {table} ({columns}) {_copy(model)}"
-    # The id is another, so that each unique key alone pushes the row out.
-    yield f"REPLACE INTO {table} ({columns}) {_copy(model, id='id + 1000')}"
+    if KEYS[table]:
+        # The id is another, so that each unique key alone pushes the row out.
+        yield f"REPLACE INTO {table} ({columns}) {_copy(model, id='id + 1000')}"
 
 
 @contextmanager
@@ -132,6 +137,26 @@ def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
     make.answer(assignment)
     PaymentLine.objects.create(assignment=assignment, purpose="due", amount=1, made_at=make.NOON)
     assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_keeps_paid_time_and_the_log_of_changes() -> None:
+    batch = make.running_batch(wanted=2)
+    record(None, batch.study, ChangeAction.SETTINGS, {}, {"contact": "me@example.org"})
+    record(None, batch.study.benchmark, ChangeAction.SETTINGS, {}, {"title": "Another"})
+    ended, at_work = make.worked_through(batch), make.at_work(batch)
+    change = "UPDATE annotation_assignment SET paid_ms = paid_ms"
+    attacks = [
+        f"{change} + 1 WHERE id = {ended.pk}",
+        f"{change} - 1 WHERE id = {ended.pk}",
+        f"{change} - 1 WHERE id = {at_work.pk}",
+        "DELETE FROM annotation_change WHERE study_id IS NOT NULL",
+        "DELETE FROM annotation_change WHERE benchmark_id IS NOT NULL",
+        "UPDATE annotation_change SET at = '2020-01-01'",
+    ]
+    assert _went_through(attacks) == []
+    grows = f"{change} + 1 WHERE id = {at_work.pk}"
+    assert _went_through([grows]) == [grows]
 
 
 @pytest.mark.parametrize(
