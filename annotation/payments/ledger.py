@@ -1,7 +1,7 @@
 """What each person is due, what the platform pays of it by itself, and the ledger: what was
 approved, and what was sent. Lines are added; none is ever changed. Of two who do the same at once
 the constraint on assignment, purpose and correction lets one line in. The files, of what everybody
-is due and of bonuses to pay, hold external ids: they are for owners, and logged."""
+is due and of bonuses to pay, hold external ids: they are for owners."""
 
 import re
 from collections import defaultdict
@@ -373,11 +373,10 @@ COLUMNS = tuple(columns_in(__file__, "payments").values())
 
 
 def export_payments(
-    study: Study, file_format: str, *, payout: Payout | None = None, by: User | None = None
+    study: Study, file_format: str, *, payout: Payout | None = None
 ) -> Iterator[str]:
-    """Lines of a file; of bonuses those that are open, or were sent by a payout. The ledger stays
-    as it is."""
-    record(by, study, ChangeAction.PAY_EXPORTED, {}, {"format": file_format})
+    """Lines of a file; of bonuses those that are open, or were sent by a payout. Nothing is stored:
+    what was sent is logged by whoever writes it down."""
     if payout is not None:
         sent = payout.lines.filter(amount__gt=0).order_by("pk")
         return _bonus_lines(sent.values_list("assignment__annotator__external_id", "amount"))

@@ -179,7 +179,7 @@ def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpRe
         if not bonuses.dues or (seen and seen != bonuses.digest):
             messages.error(request, ledger.CHANGED if bonuses.dues else ledger.NONE_OPEN)
             return redirect("annotation:send_payments", study.slug)
-    lines = export_payments(study, file_format, by=request.user)
+    lines = export_payments(study, file_format)
     name = f"{study.slug}-{'payments' if file_format == 'csv' else 'bonuses'}.csv"
     return document("".join(lines).encode(), CSV, name)
 
@@ -188,7 +188,7 @@ def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpRe
 def sent_file(request: ResearcherRequest, study: Study, payout_id: int) -> HttpResponse:
     """The bonuses of a payout once more, as they were handed over."""
     payout = get_object_or_404(study.payouts, pk=payout_id)
-    lines = export_payments(study, "prolific", payout=payout, by=request.user)
+    lines = export_payments(study, "prolific", payout=payout)
     name = f"{study.slug}-bonuses-{payout.made_at:%Y-%m-%d}.csv"
     return document("".join(lines).encode(), CSV, name)
 

@@ -2,15 +2,21 @@
 
 import csv
 import io
+import re
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
-from annotation.models import ChangeAction, Outcome, PaymentLine, Study
+from annotation.models import Outcome, Study
 from annotation.payments.ledger import (
     COLUMNS,
+    FORMATS,
     NONE_OPEN,
     approve,
     correct,
@@ -69,14 +75,17 @@ def test_files_for_the_platform_hold_approved_and_unsent_bonuses_alone() -> None
     assert lines == [f"{approved.annotator.external_id},3.00\n"]
 
 
-def test_changes_nothing_and_leaves_a_line_in_the_log() -> None:
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_writes_nothing_when_a_file_is_read(client: Client, file_format: str) -> None:
     batch = make.running_batch()
     approve(batch.study, [ended(batch).pk], at=make.NOON)
-    before = list(PaymentLine.objects.values())
-    for _ in range(2):
-        list(export_payments(batch.study, "prolific"))
-    assert list(PaymentLine.objects.values()) == before
-    assert batch.study.changes.filter(action=ChangeAction.PAY_EXPORTED).count() == 2
+    client.force_login(make.member(batch.study))
+    address = reverse("annotation:export_payments", args=(batch.study.slug, file_format))
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    assert queries.captured_queries
+    written = re.compile("INSERT|UPDATE|DELETE")
+    assert not [one["sql"] for one in queries.captured_queries if written.match(one["sql"])]
 
 
 @pytest.mark.parametrize(
