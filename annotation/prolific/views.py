@@ -84,6 +84,8 @@ class ConnectionForm(forms.Form):
 EVENT = "submission.status.change"
 # What is signed earlier than this says nothing: asking every five minutes has long said it.
 OLDEST = timedelta(hours=1)
+# By how much Prolific's clock may be ahead of ours.
+AHEAD = timedelta(minutes=5)
 
 
 @study_page(*READ, *SEND, right=Right.IDS, to_send=CHANGE)
@@ -204,8 +206,8 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
     try:
         event = json.loads(request.body)
         signed_at = datetime.fromtimestamp(float(sent_at), UTC)
-        if signed_at < now - OLDEST:
-            raise ValueError("It is too old.")
+        if not now - OLDEST <= signed_at <= now + AHEAD:
+            raise ValueError("It is too old, or not of this time at all.")
         if isinstance(event, dict) and event.get("event_type") == EVENT:
             told = [_text_of(event, name) for name in ("resource_id", "participant_id", "status")]
             statuses.note_delivery(connection, right, told, said_at=min(signed_at, now), at=now)
