@@ -5,6 +5,8 @@ import re
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from annotation.models.texts import is_id
+
 # Characters and classes of them, each so many times, and alternatives of these: an expression that
 # is matched in a moment, whatever somebody writes into an address.
 _ATOM = r"(?:\\[dw.\-]|\[[^\[\]\\^]+\]|[\w\-@.:])"
@@ -30,7 +32,7 @@ class Channel(models.Model):
         max_length=100,
         blank=True,
         help_text="Regular expression that a person's whole id matches, such as [0-9a-f]{24}: "
-        "another id is refused before the consent. Empty takes any.",
+        "another id is refused before the consent. Empty takes any text.",
     )
     study_param = models.CharField("parameter of the study", max_length=60, blank=True)
     submission_param = models.CharField(
@@ -77,7 +79,8 @@ class Channel(models.Model):
         return bool(self.submission_param)
 
     def takes_id(self, external_id: str) -> bool:
-        return not self.id_form or re.fullmatch(self.id_form, external_id) is not None
+        has_form = not self.id_form or re.fullmatch(self.id_form, external_id) is not None
+        return has_form and is_id(external_id)
 
     def completion_link(self, code: str) -> str:
         """Where a finished annotator goes; empty where the channel has no such address."""

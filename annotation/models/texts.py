@@ -6,6 +6,7 @@ import tomllib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 # Stands for a character that no database can hold.
 NO_TEXT = "\ufffd"
@@ -18,6 +19,12 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in value
+
+
+def is_id(value: str) -> bool:
+    """Whether it can name somebody: in one of several spellings that look alike, and without a
+    character that cannot be seen."""
+    return value.isprintable() and is_normalized("NFC", value)
 
 
 def storable(text: str) -> str:

@@ -114,6 +114,12 @@ def _of_pay(study: Study) -> Iterator[str]:
 
 
 def _of_reach(study: Study, host: str) -> Iterator[str]:
+    if study.channel.person_param and not study.channel.id_form:
+        yield (
+            f"No form of {study.channel}'s ids is set, so whoever alters the one in their link is "
+            "taken for somebody else, and can take part twice. Look at some ids there, and have "
+            "their form set in the channel."
+        )
     if not study.contact.strip():
         yield "There is no contact: annotators would have nobody to ask. Add one to the settings."
     if host and _is_near(host):

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from unicodedata import normalize
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from annotation.access.identity import identity_hash
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.locks import unlocked
+from annotation.models.texts import is_id
 from annotation.work.finishing import withdraw
 from scoring.tables.documents import csv_line, from_cell
 
@@ -32,7 +34,7 @@ def read_people(text: str) -> list[str]:
     for line, person in _first_column(text):
         if not person or (not people and person.lower() in HEADINGS):
             continue
-        if len(person) > LONGEST_ID or not person.isprintable():
+        if len(person) > LONGEST_ID or not is_id(person):
             raise BadInput(f"Line {line}: an id is at most {LONGEST_ID} ordinary characters long.")
         people[person] = None
     if not people:
@@ -65,7 +67,7 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=delimiter)
     try:
         for row in rows:
-            yield rows.line_num, from_cell(row[0].strip()) if row else ""
+            yield rows.line_num, from_cell(normalize("NFC", row[0].strip())) if row else ""
     except csv.Error as problem:
         raise BadInput(
             f"Line {rows.line_num} cannot be read as CSV: write one person per line, the id first."

@@ -40,6 +40,7 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
+from annotation.models.texts import is_id
 from annotation.work import joining
 from annotation.work.closing_page import code_of, pay_without_work
 from annotation.work.consent_facts import asked_of, in_detail, in_short
@@ -173,6 +174,8 @@ def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
     submission_id = _parameter(request, channel, channel.submission_param)
+    if not is_id(submission_id):
+        submission_id = ""
     if link.is_plain:
         # A second tab is the same person; whoever is stored already is asked who they are.
         is_second_tab = last is not None and (last.way, last.token) == (link.name, link.token)
@@ -204,7 +207,7 @@ def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
     """Nothing where the platform left its own placeholder in the link."""
     value = request.GET.get(name, "").strip()[:LONGEST_ID] if name else ""
     placeholder = dict(parse_qsl(channel.link_query)).get(name)
-    return value if value.isprintable() and value != placeholder else ""
+    return value if value != placeholder else ""
 
 
 def _behind(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Study
+from annotation.models import Channel, Study
 from annotation.studies.advice import (
     design_advice,
     farthest_below,
@@ -116,6 +116,14 @@ def test_finds_nothing_wrong_with_a_sound_design() -> None:
 
 
 @pytest.mark.django_db
+def test_asks_for_the_form_of_ids_that_is_not_known() -> None:
+    [sentence] = designed(via="connect")
+    assert sentence.startswith("No form of CloudResearch Connect's ids is set")
+    Channel.objects.update(id_form="[0-9A-F]{32}")
+    assert designed(via="connect") == []
+
+
+@pytest.mark.django_db
 def test_warns_of_fewer_than_five_people() -> None:
     (sentence,) = designed(wanted=4)
     assert "Fewer than 5 people: SST-2 with 0 shots" in sentence
@@ -153,8 +161,8 @@ def test_warns_of_pay_that_the_platform_would_turn_down(fields: dict[str, Any], 
 @pytest.mark.parametrize(("via", "count"), [("prolific", 1), ("connect", 1), ("link", 0)])
 def test_warns_of_a_platform_without_a_fee(via: str, count: int) -> None:
     advice = designed(via=via, currency="USD", platform_fee=Decimal(0))
-    assert [sentence for sentence in advice if "takes a fee" not in sentence] == []
-    assert len(advice) == count
+    assert [one for one in advice if "takes a fee" not in one and "No form of" not in one] == []
+    assert sum("takes a fee" in one for one in advice) == count
 
 
 @pytest.mark.django_db

@@ -61,7 +61,11 @@ def test_refuses_a_list_of_nobody(text: str) -> None:
         read_people(text)
 
 
-@pytest.mark.parametrize("bad", ["x" * 201, "a\0b", "a\x1bb"])
+def test_takes_two_spellings_of_an_id_for_one() -> None:
+    assert read_people("Jose\u0301\nJos\u00e9\n") == ["Jos\u00e9"]
+
+
+@pytest.mark.parametrize("bad", ["x" * 201, "a\0b", "a\x1bb", "a\u200bb"])
 def test_names_the_line_that_cannot_be_used(bad: str) -> None:
     with pytest.raises(BadInput, match="Line 2"):
         read_people(f"ann\n{bad}\n")

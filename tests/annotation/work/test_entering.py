@@ -224,6 +224,19 @@ def test_takes_no_id_of_another_form_than_the_platforms(pid: str) -> None:
     assert "door" not in client.cookies
 
 
+SPELLED_OTHERWISE = ["Jose\u0301", "a\u200bb", "a\ufeffb", "a\u00adb", "a\x1bb", "a\u2028b"]
+
+
+@pytest.mark.parametrize("pid", SPELLED_OTHERWISE)
+def test_takes_no_second_spelling_of_an_id_on_any_channel(pid: str) -> None:
+    client = Client()
+    response = visit(make.running_batch(via="connect"), client, participantId=pid)
+    assert response.status_code == 403
+    assert "The id in this link is none of" in text_of(response)
+    assert "door" not in client.cookies
+    assert visit(make.running_batch(via="connect"), participantId="Jos\u00e9").status_code == 200
+
+
 def test_says_so_in_german() -> None:
     german = Client(headers={"Accept-Language": "de"})
     response = visit(make.running_batch(via="prolific"), german, PROLIFIC_PID="p1")
