@@ -27,7 +27,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotation.models import Assignment, Channel
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.prepared import PreparedRow
-from annotation.models.study import COMPARISON, SCREENING, WORDS_OF_THE_OWNER
+from annotation.models.study import COMPARISON, SCREENING
 
 COOKIE = "annotator"
 _SALT = "annotation.access"
@@ -43,7 +43,7 @@ _MOST_ASSIGNMENTS = 8
 # frozen, and kept by each process.
 OUT_OF_SIGHT = (
     *("frozen", "consent_text", "created_at", "archived_at", "platform_fee", "seed"),
-    *(*SCREENING, *COMPARISON, *WORDS_OF_THE_OWNER),
+    *(*SCREENING, *COMPARISON),
 )
 # What each of an annotator's pages needs.
 WORKED_ON = PreparedRow(

@@ -18,7 +18,6 @@ from annotation.benchmarks.formats.known_sets import SEVERAL, USUAL, as_list
 from annotation.models import (
     Batch,
     Channel,
-    DropUnit,
     JoinAnswer,
     Outcome,
     OutcomeRule,
@@ -26,55 +25,24 @@ from annotation.models import (
     Study,
 )
 from annotation.models.errors import Refusal
+from annotation.models.settings import SETTINGS
 from annotation.studies.forms import offer
-from annotation.studies.lifecycle import NO_REASON
+from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
 
 _Row = TypeVar("_Row", bound=Model)
-# Anyone who did the training is paid for it, whatever the result.
-ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
-# What a setting must be, and the sentence for one that is not.
+# What a field must be, and the sentence for one that is not.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "hourly_rate": (lambda v: v > 0, "The hourly rate must be more than 0."),
-    "platform_fee": (lambda v: v >= 0, "The platform's fee cannot be below 0."),
+    **{one.column: (one.allows, one.refusal) for one in SETTINGS if one.refusal},
     "mean": (lambda v: 0 <= v <= 100, "The mean is in percent: between 0 and 100."),
     "sd": (lambda v: v >= 0, "The SD cannot be below 0."),
-    "min_training_score": (
-        lambda v: 0 <= v <= 100,
-        "The floor is a training S1 in percent: between 0 and 100.",
-    ),
-    "min_check_score": (
-        lambda v: 0 <= v <= 100,
-        "The least share of the checks is in percent: between 0 and 100.",
-    ),
-    "max_drop": (lambda v: v > 0, "A drop must be more than 0; empty means no drop."),
-    "margin": (lambda v: 0 <= v <= 100, "The margin is in points of S1: between 0 and 100."),
-    "lease_minutes": (lambda v: v >= 1, "Keep a place for at least 1 minute."),
-    "expire_hours": (lambda v: v >= 1, "Wait at least 1 hour before work expires."),
-    "idle_after_s": (lambda v: v >= 5, "Wait at least 5 seconds before time counts as idle."),
-    "item_cap_s": (lambda v: v >= 1, "Pay at least 1 second for an example."),
-    "minimum": (lambda v: v >= 0, "The minimum that an outcome pays cannot be below 0."),
-    "wanted": (lambda v: v >= 1, "A batch needs at least one annotator: ask for 1 or more."),
 }
-
-# A system's name, and its method behind it.
-MOST_CHARACTERS = 200 + len(" other")
 
 
 class NamesField(Parts):
     """A list of names, one a line; each once, however it is written."""
 
     def to_python(self, value: Any) -> Any:
-        names: dict[str, str] = {}
-        for part in super().to_python(value):
-            name = " ".join(part.split())
-            names.setdefault(name.casefold(), name)
-        return list(names.values())
-
-    def validate(self, value: list[str]) -> None:
-        for name in value:
-            if len(name) > MOST_CHARACTERS:
-                sentence = f"A system's name has at most {MOST_CHARACTERS} characters: shorten "
-                raise ValidationError(f"{sentence}“{name[:30]}…”.")
+        return names_once(super().to_python(value))
 
 
 class RuledForm(forms.ModelForm[_Row]):
@@ -114,33 +82,26 @@ class StudyForm(RuledForm[Study]):
 
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"].upper()
-        if not (len(currency) == 3 and currency.isalpha() and currency.isascii()):
-            raise ValidationError("Write the currency as three letters, such as USD or EUR.")
         return currency
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         if "margin" in data:
             data["margin"] = data["margin"] or 0.0
-        if data.get("margin") and not data.get("margin_reason", "reason"):
-            self.add_error("margin_reason", NO_REASON)
         if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
             self._check_group(data)
-        if data.get("drop_unit") == DropUnit.POINTS and (data.get("max_drop") or 0) > 100:
-            self.add_error("max_drop", "A drop in points is at most 100: scores are in percent.")
+        for field, sentence in broken_rules(data):
+            self.add_error(field, sentence)
         return data
 
     def _check_group(self, data: dict[str, Any]) -> None:
-        size = data.get("drop_group_size")
-        if size is None and data.get("max_drop") is not None:
+        if data.get("drop_group_size") is not None:
+            return
+        if data.get("max_drop") is not None:
             sentence = "A drop needs the group size from which it applies: 2 or more."
             self.add_error("drop_group_size", sentence)
-        elif size is None:
+        else:
             data["drop_group_size"] = Study._meta.get_field("drop_group_size").default
-        elif size < 2:
-            self.add_error(
-                "drop_group_size", "A group is at least 2 others: one score has no spread."
-            )
 
 
 class OutcomeRuleForm(RuledForm[OutcomeRule]):
@@ -152,9 +113,7 @@ class OutcomeRuleForm(RuledForm[OutcomeRule]):
     def clean_pays_time(self) -> bool:
         pays_time: bool = self.cleaned_data["pays_time"]
         if self.instance.outcome in ALWAYS_PAID and not pays_time:
-            raise ValidationError(
-                "Anyone who did the training is paid for the time, passed or not."
-            )
+            raise ValidationError(PAID_FOR_TIME)
         return pays_time
 
 

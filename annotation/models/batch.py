@@ -9,7 +9,10 @@ from django.db.models import Q
 from annotation.models import clock
 from annotation.models.benchmark import LAID_OUT
 from annotation.models.constraints import check, if_given, once
+from annotation.models.settings import in_table
 from annotation.models.study import Study, new_token
+
+_POOLS = in_table("pools")
 
 
 class Pool(models.Model):
@@ -23,14 +26,13 @@ class Pool(models.Model):
         "who they are",
         max_length=300,
         blank=True,
-        help_text="And how they were found, such as the filter of the platform; for the report.",
+        help_text=_POOLS["about"].meaning,
     )
     min_check_score = models.FloatField(
         "least share of the checks, in percent",
         null=True,
         blank=True,
-        help_text="Of its batches, in place of the study's: a qualification test, of which "
-        "whoever scores less goes no further, and is paid.",
+        help_text=_POOLS["min_check_score"].meaning,
     )
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
 

@@ -22,7 +22,7 @@ from django.db import connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models.benchmark import HELD_FIELDS
-from annotation.models.study import COMPARISON, WORDS_OF_THE_OWNER
+from annotation.models.study import COMPARISON
 
 FINAL = "A judgement is final: it is never changed or deleted."
 REFUSAL = "What a started study holds, and what was paid in it, is never changed or deleted."
@@ -117,7 +117,7 @@ _BATCH_COLUMNS = [
 # What is claimed was named before; and nobody's items change places.
 _NAMED_COLUMNS = [
     *(*COMPARISON, "known_people", "min_check_score", "shuffle_by", "shuffle_options"),
-    *(*WORDS_OF_THE_OWNER, "has_decoy"),
+    *("unanswerable_reason", "screening_reason", "has_decoy"),
 ]
 _POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))

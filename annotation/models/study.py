@@ -11,6 +11,7 @@ from django.db.models import Q
 from annotation.models import clock
 from annotation.models.channel import Channel
 from annotation.models.constraints import check, if_given, once
+from annotation.models.settings import MEANINGS, columns
 
 
 def new_seed() -> int:
@@ -40,30 +41,19 @@ class DropUnit(models.TextChoices):
 
 # Each column of a study stands in one of three lists: what the row is, what the settings' form
 # still changes once it has started, and the rules that it then keeps, beside its checksums. What
-# needs some of them by name takes them from here.
+# needs some of them by name takes them from here; settings.toml says what can be set.
 OF_THE_ROW = (
-    *("id", "slug", "title", "benchmark", "channel", "is_rehearsal", "rehearses", "state"),
+    *(*columns(changes="row"), "id", "is_rehearsal", "rehearses", "state"),
     *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen"),
 )
-NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds", "joins_an_hour")
-SCREENING = ("min_training_score", "max_drop", "drop_unit", "drop_group_size", "min_check_score")
-COMPARISON = ("question", "named_systems", "margin", "margin_reason", "ends_on")
-WORDS_OF_THE_OWNER = ("unanswerable_reason", "screening_reason")
-FROZEN_FIELDS = (
-    *("consent_text", "hourly_rate", "currency", *SCREENING),
-    *("known_people", *COMPARISON, *WORDS_OF_THE_OWNER),
-    *("lease_minutes", "expire_hours", "idle_after_s"),
-    *("item_cap_s", "reading_cap_s", "reveal_cap_s"),
-    *("shuffle_by", "shuffle_options", "has_decoy", "seed"),
-)
+NEVER_FROZEN, FROZEN_FIELDS = columns(changes="always"), columns()
+SCREENING, COMPARISON = columns("screening"), ("question", *columns("comparison"), "ends_on")
 # Expected for one example.
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 class Study(models.Model):
-    slug = models.SlugField(
-        "short name", max_length=80, unique=True, help_text="Used in commands and addresses."
-    )
+    slug = models.SlugField("short name", max_length=80, unique=True, help_text=MEANINGS["slug"])
     title = models.CharField(max_length=200)
     benchmark = models.ForeignKey("Benchmark", on_delete=models.PROTECT, related_name="studies")
     channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="studies")
@@ -81,15 +71,8 @@ class Study(models.Model):
     state = models.CharField(
         max_length=6, choices=StudyState.choices, default=StudyState.DRAFT, editable=False
     )
-    consent_text = models.TextField(
-        blank=True,
-        help_text="Annotators see it as Markdown, as they see the description of a task: “- ” "
-        "begins an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
-        "HTML and pictures are not shown. A line “[de]” begins the text for readers of German.",
-    )
-    contact = models.CharField(
-        max_length=200, blank=True, help_text="Who annotators can contact; shown on every page."
-    )
+    consent_text = models.TextField(blank=True, help_text=MEANINGS["consent_text"])
+    contact = models.CharField(max_length=200, blank=True, help_text=MEANINGS["contact"])
     hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="USD")
     # Only costs and reports know it; annotators are paid without it.
@@ -103,76 +86,53 @@ class Study(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
-        help_text="All that is paid in seconds, reading too, over the number of examples. "
-        "Estimates of time and money go by it; leave it empty for what is usual. Nobody is "
-        "paid by it.",
+        help_text=MEANINGS["expected_seconds"],
     )
 
     min_training_score = models.FloatField(
-        "floor, in percent", null=True, blank=True, help_text="Of the training S1; empty for none."
+        "floor, in percent", null=True, blank=True, help_text=MEANINGS["min_training_score"]
     )
     max_drop = models.FloatField(
-        "drop below the group's mean", null=True, blank=True, help_text="Leave empty for none."
+        "drop below the group's mean", null=True, blank=True, help_text=MEANINGS["max_drop"]
     )
     drop_unit = models.CharField(
         "in", max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
     )
     drop_group_size = models.PositiveSmallIntegerField(
-        "size of the group",
-        default=5,
-        help_text="The drop applies only once this many others have finished the training.",
+        "size of the group", default=5, help_text=MEANINGS["drop_group_size"]
     )
 
     min_check_score = models.FloatField(
         "least share of the checks, in percent",
         null=True,
         blank=True,
-        help_text="Whoever scores less on the checks of their batch goes no further, and is paid.",
+        help_text=MEANINGS["min_check_score"],
     )
 
     # No open crowd: the owner knows who takes part, and says who they are.
     known_people = models.CharField(
-        "known people",
-        max_length=300,
-        blank=True,
-        help_text="Only if you know everybody who can come in: who they are, such as “six trained "
-        "linguists of our group”, for the report. Leave it empty for an open crowd.",
+        "known people", max_length=300, blank=True, help_text=MEANINGS["known_people"]
     )
 
     question = models.CharField(
-        "research question", max_length=300, blank=True, help_text="In a sentence; may be empty."
+        "research question", max_length=300, blank=True, help_text=MEANINGS["question"]
     )
     # Names as runs have them, with a method behind it where one alone is meant; empty for all that
     # have a whole run on every task of the study when it closes.
     named_systems = models.JSONField("systems to compare with", default=list, blank=True)
-    margin = models.FloatField(
-        "margin, in points",
-        default=0,
-        help_text="In points of S1, set before the start: people and a system that differ by less "
-        "are as good as one another. 0 means that only ahead and behind can be found.",
-    )
+    margin = models.FloatField("margin, in points", default=0, help_text=MEANINGS["margin"])
 
     margin_reason = models.CharField(
-        "reason of the margin",
-        max_length=300,
-        blank=True,
-        help_text="In a sentence: why a smaller difference does not matter.",
+        "reason of the margin", max_length=300, blank=True, help_text=MEANINGS["margin_reason"]
     )
-    ends_on = models.DateField(
-        "ends on",
-        null=True,
-        blank=True,
-        help_text="The day from which you close it, full or not. Empty: when all places are "
-        "filled. Nothing is claimed before; closed earlier, no verdict is sure.",
-    )
+    ends_on = models.DateField("ends on", null=True, blank=True, help_text=MEANINGS["ends_on"])
 
     # The word of the owner on items that no answer gets wholly right.
     unanswerable_reason = models.CharField(
         "why unanswerable items stay",
         max_length=300,
         blank=True,
-        help_text="Only where the start names test items that nobody can get wholly right, such as "
-        "“part of the published test set, to compare with published scores”; for the report.",
+        help_text=MEANINGS["unanswerable_reason"],
     )
 
     # The word of the owner on a rule that lets most guessers in.
@@ -180,7 +140,7 @@ class Study(models.Model):
         "why a weak screening stays",
         max_length=300,
         blank=True,
-        help_text="Only where the start says that the rule hardly screens; for the report.",
+        help_text=MEANINGS["screening_reason"],
     )
 
     # Whoever comes later in the hour types the hour's code; see annotation/work/crowding.py.
@@ -188,21 +148,16 @@ class Study(models.Model):
         "people an hour from one address",
         null=True,
         blank=True,
-        help_text="How many may join without the code that the overview shows. Empty for the "
-        "usual: 20 from a platform, 300 by a link of your own. 0 for no limit.",
+        help_text=MEANINGS["joins_an_hour"],
     )
     lease_minutes = models.PositiveIntegerField(
-        "minutes that a place is kept",
-        default=60,
-        help_text="How long a place is kept for somebody who does nothing.",
+        "minutes that a place is kept", default=60, help_text=MEANINGS["lease_minutes"]
     )
     expire_hours = models.PositiveIntegerField(
-        "hours until work expires",
-        default=24,
-        help_text="After this many hours without any activity the work expires.",
+        "hours until work expires", default=24, help_text=MEANINGS["expire_hours"]
     )
     idle_after_s = models.PositiveIntegerField(
-        "seconds until time counts as idle", default=30, help_text="Without any activity."
+        "seconds until time counts as idle", default=30, help_text=MEANINGS["idle_after_s"]
     )
     item_cap_s = models.PositiveIntegerField("seconds for one example, at most", default=180)
     reading_cap_s = models.PositiveIntegerField(
@@ -214,16 +169,10 @@ class Study(models.Model):
         "shuffle", max_length=4, choices=Shuffle.choices, default=Shuffle.TEXT
     )
     shuffle_options = models.BooleanField(
-        "shuffle the options of an item",
-        default=False,
-        help_text="Where items have options of their own: each annotator sees them in another "
-        "order. Else as in the file.",
+        "shuffle the options of an item", default=False, help_text=MEANINGS["shuffle_options"]
     )
     has_decoy = models.BooleanField(
-        "a question for programs",
-        default=False,
-        help_text="In the page's code, where neither eyes nor screen readers meet it: a program "
-        "that fills in every field answers it. The consent page says so.",
+        "a question for programs", default=False, help_text=MEANINGS["has_decoy"]
     )
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)

@@ -27,6 +27,7 @@ from annotation.models.study import FROZEN_FIELDS
 from annotation.models.texts import counted, described_beside
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.codes import other_reward, rewards
+from annotation.studies.rules import NO_REASON
 from annotation.studies.screening import screening_records, weak_rules
 from annotation.work.estimating import timed, unequal_lengths
 from annotation.work.finishing import expire_idle
@@ -38,7 +39,6 @@ CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
 EARLY, MORE_PLACES = "closed before its end", "places were added"
-NO_REASON = "The margin has no reason: write one in a sentence."
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 

@@ -11,7 +11,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import JoinAnswer, Outcome, Study
 from annotation.models.errors import Frozen
-from annotation.studies.lifecycle import NO_REASON, start_study
+from annotation.studies.lifecycle import start_study
+from annotation.studies.rules import NO_REASON
 from tests import make
 
 pytestmark = pytest.mark.django_db

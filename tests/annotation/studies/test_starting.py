@@ -80,7 +80,7 @@ def test_says_what_the_settings_of_a_started_study_still_change(
     make.batch(study, task)
     page = admin_client.get(address(study)).content.decode()
     said = (
-        "Only contact, platform fee, expected seconds, joins an hour can still change, and places "
+        "Only contact, joins an hour, platform fee, expected seconds can still change, and places "
         "can be added."
     )
     assert said in page

@@ -1,0 +1,63 @@
+"""The table of what can be set of a study, each once: models, forms, the study's file and its
+reference read their lists, meanings and bounds from it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotation.models.texts import described_beside
+
+# The largest number that every database holds in a usual column.
+LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of a table of a study's file; settings.toml says what each field means."""
+
+    table: str
+    key: str
+    column: str
+    meaning: str
+    in_file: str = ""
+    changes: str = ""
+    unit: str = ""
+    # As settings.toml says it where no column does.
+    type: str = ""
+    default: str = ""
+    above: float | None = None
+    least: float | None = None
+    most: float = LARGEST
+    refusal: str = ""
+
+    def allows(self, value: float | Decimal) -> bool:
+        """Whether a number lies within the bounds."""
+        is_above = self.above is None or value > self.above
+        return is_above and (self.least is None or value >= self.least) and value <= self.most
+
+
+def _settings() -> Iterator[Setting]:
+    for table, keys in described_beside(__file__).items():
+        for key, told in keys.items():
+            column = "" if "type" in told else key
+            yield Setting(**{"table": table, "key": key, "column": column, **told})
+
+
+SETTINGS = tuple(_settings())
+# Tables that are given once, and hold columns of the study itself.
+OF_STUDY = ("study", "pay", "screening", "comparison")
+BY_COLUMN = {one.column: one for one in SETTINGS if one.table in OF_STUDY and one.column}
+MEANINGS = {name: one.meaning for name, one in BY_COLUMN.items()}
+
+
+def in_table(table: str) -> dict[str, Setting]:
+    """The settings of a table of the file, by their keys."""
+    return {one.key: one for one in SETTINGS if one.table == table}
+
+
+def columns(*tables: str, changes: str = "") -> tuple[str, ...]:
+    """Names of columns of a study, in the order of its file."""
+    chosen = tables or OF_STUDY
+    return tuple(
+        name for name, one in BY_COLUMN.items() if one.table in chosen and one.changes == changes
+    )
