@@ -22,14 +22,13 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.text import Truncator
 
 from annotation.access import rights
 from annotation.access.inviting import LASTS, new_link, take_back
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, find_user, give_role
-from annotation.models import Benchmark, ChangeAction, ItemSet, MemberRole, Study, Task, clock
-from annotation.models.access import record
+from annotation.models import Benchmark, ItemSet, MemberRole, Study, Task, clock
+from annotation.models.access import record_settings
 from annotation.models.errors import Frozen, Refusal
 from annotation.studies.tabs import study_frame
 
@@ -320,8 +319,6 @@ def row_url(row: Model) -> str:
 NO_ROLE = "none"
 FOLDER = "admin/annotation"
 SHOWN_CHANGES = 200
-# So many characters of a setting are kept in the log.
-LOGGED = 120
 _Thing = TypeVar("_Thing", Study, Benchmark)
 
 
@@ -355,13 +352,12 @@ class LinkForm(forms.Form):
 
 class MembersAdmin(OwnedAdmin[_Thing]):
     def log_settings(self, request: HttpRequest, stored: _Thing, form: Any) -> None:
-        """What a form has changed, if anything; of a long text its beginning."""
+        """What a form has changed, if anything."""
         before, after = (
-            {name: _logged(getattr(one, name)) for name in form.changed_data}
+            {name: getattr(one, name) for name in form.changed_data}
             for one in (stored, form.instance)
         )
-        if after:
-            record(request.user, stored, ChangeAction.SETTINGS, before, after)
+        record_settings(request.user, stored, before, after)
 
     def members_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
         if "take_back" in request.POST:
@@ -409,7 +405,3 @@ class MembersAdmin(OwnedAdmin[_Thing]):
             title=f"Changes of {thing}",
             changes=thing.changes.select_related("user")[:SHOWN_CHANGES],
         )
-
-
-def _logged(value: Any) -> str:
-    return Truncator("; ".join(value) if isinstance(value, list) else value).chars(LOGGED)

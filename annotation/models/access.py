@@ -1,10 +1,12 @@
 """Whose a study or a benchmark is: its members, and the log of what they changed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
+from django.utils.text import Truncator
 
 from annotation.models import clock
 from annotation.models.benchmark import Benchmark
@@ -161,3 +163,23 @@ def record(
     """
     of, by = {str(thing._meta.model_name): thing}, user.pk if user else None
     return Change.objects.create(**of, user_id=by, action=action, before=before, after=after)
+
+
+# So many characters of a setting are kept in the log.
+LOGGED = 120
+
+
+def record_settings(
+    user: AbstractBaseUser | AnonymousUser | None,
+    thing: Study | Benchmark,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> None:
+    """Log settings that were changed, if any; of a long text its beginning."""
+    if after:
+        was, now = ({name: _logged(one[name]) for name in one} for one in (before, after))
+        record(user, thing, ChangeAction.SETTINGS, was, now)
+
+
+def _logged(value: Any) -> str:
+    return Truncator("; ".join(value) if isinstance(value, list) else value).chars(LOGGED)

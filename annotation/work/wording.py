@@ -1,6 +1,7 @@
 """Amounts and times as people read them, the same on every page."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 
@@ -98,12 +99,21 @@ def range_text(least: str, most: str) -> str:
 _LANGUAGE = re.compile(rf"^\[({'|'.join(dict(settings.LANGUAGES))})\][ \t]*$", re.MULTILINE)
 
 
+def by_language(text: str) -> tuple[str, dict[str, str]]:
+    """The text that names no language, and the others by theirs."""
+    first, *others = (part.strip() for part in _LANGUAGE.split(text))
+    return first, dict(zip(others[::2], others[1::2], strict=True))
+
+
+def in_languages(first: str, others: Mapping[str, str]) -> str:
+    """One text of several, as `by_language` reads it."""
+    return "\n\n".join([*filter(None, [first]), *(f"[{code}]\n{others[code]}" for code in others)])
+
+
 def in_language(text: str) -> str:
     """The part of a text that is for the reader's language; where there is none, the first."""
-    first, *others = _LANGUAGE.split(text)
-    parts = dict(zip(others[::2], others[1::2], strict=True))
-    chosen = parts.get(get_language() or "") or first
-    return (chosen.strip() or next(iter(parts.values()), "")).strip()
+    first, others = by_language(text)
+    return others.get(get_language() or "") or first or next(iter(others.values()), "")
 
 
 @lru_cache(maxsize=256)

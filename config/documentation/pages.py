@@ -20,7 +20,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
+from annotation.models.settings import SETTINGS, in_table
 from annotation.studies.exported_tables import EXPORTS
+from annotation.studies.study_file.reading import described
 from scoring.analysis.tables import ALL, PROVENANCE
 from scoring.comparison.row_tables import finding_table, interval_table, row_table
 from scoring.episodes.board import EpisodeBoard
@@ -71,15 +73,39 @@ def dictionary() -> str:
     return "\n".join(sections)
 
 
-def _columns(title: str, columns: Iterable[Any], *told: str) -> str:
+def study_file() -> str:
+    tables = dict.fromkeys(one.table for one in SETTINGS)
+    return "\n".join(
+        _columns(
+            f"`{NAMED_IN_FILE.get(table, f'[{table}]')}`",
+            map(described, in_table(table).values()),
+            *("type", "unit", "default", "changes", "meaning"),
+            of="key",
+        )
+        for table in tables
+    )
+
+
+NAMED_IN_FILE = {
+    "pools": "[[pools]]",
+    "batches": "[[batches]]",
+    "outcomes": "[outcomes.completed]",
+}
+
+
+def _columns(title: str, columns: Iterable[Any], *told: str, of: str = "column") -> str:
     """A section with a table of columns, and what is told of each."""
     rows = [[f"`{one.key}`", *(str(getattr(one, name)) for name in told)] for one in columns]
-    lines = [["column", *told], ["---"] * (1 + len(told)), *rows]
+    lines = [[of, *told], ["---"] * (1 + len(told)), *rows]
     cells = ([text.replace("|", "\\|").replace("\n", " ") for text in line] for line in lines)
     return f"## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
-GENERATED = {"reference/commands": commands, "reference/dictionary": dictionary}
+GENERATED = {
+    "reference/commands": commands,
+    "reference/dictionary": dictionary,
+    "reference/study-file": study_file,
+}
 FOLDER = settings.BASE_DIR / "docs"
 FIRST = "index"
 register = template.Library()

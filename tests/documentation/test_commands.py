@@ -151,7 +151,16 @@ def test_no_command_stands_outside_a_block() -> None:
         fenced = re.sub(r"^```.*?^```$", "", text(page), flags=re.MULTILINE | re.DOTALL)
         assert not re.search(r"^    \S*(python|manage\.py|make) ", fenced, re.MULTILINE), page
         for language in re.findall(r"^```(\w+)", text(page), re.MULTILINE):
-            assert language in {*SHELL, "text", "json", "python", "nginx", "bibtex", "http"}, page
+            assert language in {
+                *SHELL,
+                "text",
+                "json",
+                "python",
+                "nginx",
+                "bibtex",
+                "http",
+                "toml",
+            }, page
 
 
 def test_every_command_is_told_in_some_document() -> None:

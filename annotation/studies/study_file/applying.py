@@ -1,0 +1,278 @@
+"""Making a draft of a study's file, or changing one until it is what the file says."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.access.rights import Right, benchmarks_with_gold, make_owner, may
+from annotation.models import Batch, Benchmark, Channel, OutcomeRule, Pool, Study
+from annotation.models.access import record_settings
+from annotation.models.assignment import random_letters
+from annotation.models.errors import Frozen
+from annotation.models.settings import BY_COLUMN, OF_STUDY, in_table
+from annotation.models.study import NEVER_FROZEN
+from annotation.studies.codes import UNPAID, log_rules, rules_of
+from annotation.studies.drafting import hold_draft, log_batches
+from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
+from annotation.studies.study_file.batch_tables import BatchReader, key_of
+from annotation.studies.study_file.reading import StudyFile
+from annotation.studies.study_file.writing import (
+    OUTCOMES,
+    Content,
+    as_toml,
+    content_of,
+    document,
+)
+from annotation.work.wording import in_languages
+
+TABLES = (*OF_STUDY, "pools", "batches", "outcomes")
+NEEDED = ("name", "title", "benchmark")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The study that the file is of, whether it is new, and what has changed, line by line."""
+
+    study: Study | None
+    is_new: bool
+    diff: str
+
+
+@transaction.atomic
+def apply_study(
+    file: StudyFile, *, by: User | None = None, only_new: bool = False, dry_run: bool = False
+) -> Applied:
+    """Make the draft that a file says, owned by whoever makes it, or change one that is there, all
+    of it or nothing; what a started study keeps may not differ. Nobody is a superuser: a command.
+    A dry run stores nothing, and has no study if there is none."""
+    file.check_keys((), TABLES)
+    said = {table: file.values((table,), in_table(table)) for table in OF_STUDY}
+    for key in NEEDED:
+        if not said["study"].get(key):
+            raise file.wrong(("study",), f'A study needs its {key}: write {key} = "…".')
+    study = Study.objects.filter(slug=said["study"]["name"]).first()
+    if study and (only_new or not (by is None or may(by, study, Right.SET_UP))):
+        sentence = f"There is a study “{study.slug}” already: choose another name."
+        raise file.wrong(("study", "name"), sentence)
+    before = content_of(study) if study else None
+    after = _content(file, said, before, by)
+    codes = any("code" in file.table("outcomes", name) for name in file.table("outcomes"))
+    was, now = (document(one, codes=codes) if one else {} for one in (before, after))
+    stored, given = (as_toml(one).splitlines() for one in (was, now))
+    diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
+    if study and study.is_frozen:
+        _check_frozen(file, study, was, now)
+    if was != now:
+        study = _store(study, before, after, by)
+    if dry_run:
+        transaction.set_rollback(True)
+    return Applied(study if before or not dry_run else None, before is None, diff)
+
+
+# What the file says
+
+
+def _content(
+    file: StudyFile, said: Mapping[str, Mapping[str, Any]], before: Content | None, by: User | None
+) -> Content:
+    values = _settings(file, said, before, by)
+    pools = _pools(file, before)
+    batches = BatchReader(file, values["benchmark"], pools).batches()
+    return Content(values, pools, batches, _rules(file, before))
+
+
+def _settings(
+    file: StudyFile, said: Mapping[str, Mapping[str, Any]], before: Content | None, by: User | None
+) -> dict[str, Any]:
+    """By column; what the file leaves out is as usual, but for a seed that there is already."""
+    values: dict[str, Any] = {}
+    for name, one in BY_COLUMN.items():
+        kept = name == "seed" and before is not None
+        usual = before.settings[name] if kept and before else _usual(name)
+        values[name] = said[one.table].get(one.key, usual)
+    values |= {
+        "currency": values["currency"].upper(),
+        "consent_text": _consent(file, said["study"]),
+    }
+    values["named_systems"] = names_once(values["named_systems"])
+    values["benchmark"] = _benchmark(file, values["benchmark"], by)
+    channel = Channel.objects.filter(slug=values["channel"], is_simulated=False).first()
+    if channel is None:
+        known = ", ".join(Channel.objects.filter(is_simulated=False).values_list("slug", flat=True))
+        raise file.wrong(("study", "channel"), f"There is no such channel; there are: {known}.")
+    values["channel"] = channel
+    for name, sentence in broken_rules(values):
+        raise file.wrong((BY_COLUMN[name].table, BY_COLUMN[name].key), sentence)
+    return values
+
+
+def _usual(name: str) -> Any:
+    field: Any = Study._meta.get_field(name)
+    return BY_COLUMN[name].default if field.is_relation else field.get_default()
+
+
+def _benchmark(file: StudyFile, name: str, by: User | None) -> Benchmark:
+    own = Benchmark.objects.all() if by is None else benchmarks_with_gold(by)
+    found = own.filter(name=name).first()
+    if found is None:
+        known = ", ".join(own.values_list("name", flat=True)) or "none"
+        sentence = f"There is no benchmark “{name[:80]}” that you may use; there are: {known}."
+        raise file.wrong(("study", "benchmark"), sentence)
+    return found
+
+
+def _consent(file: StudyFile, said: Mapping[str, Any]) -> str:
+    first, others = said.get("consent", ""), said.get("consents", {})
+    if "consent_file" in said:
+        place = ("study", "consent_file")
+        if first:
+            raise file.wrong(place, "Say this or “consent”, not both.")
+        if file.folder is None:
+            raise file.wrong(place, "No second file is read here: write the text as “consent”.")
+        try:
+            first = (file.folder / said["consent_file"]).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise file.wrong(
+                place, "No text in UTF-8 can be read there: check the name."
+            ) from error
+    file.check_keys(("study", "consents"), dict(settings.LANGUAGES))
+    return in_languages(first.strip(), {code: text.strip() for code, text in others.items()})
+
+
+def _pools(file: StudyFile, before: Content | None) -> list[Pool]:
+    there = {pool.slug: pool.pk for pool in before.pools} if before else {}
+    pools: list[Pool] = []
+    for number in range(file.tables("pools")):
+        place, known = ("pools", number), in_table("pools")
+        said = file.values(place, known)
+        for key in ("name", "title"):
+            if not said.get(key):
+                raise file.wrong(place, f'A pool needs its {key}: write {key} = "…".')
+            if said[key] in [getattr(pool, known[key].column) for pool in pools]:
+                raise file.wrong((*place, key), "Two pools have the same: give each its own.")
+        pool = Pool(**{known[key].column: value for key, value in said.items()})
+        pool.pk = there.get(pool.slug)
+        pools.append(pool)
+    return pools
+
+
+def _rules(file: StudyFile, before: Content | None) -> list[OutcomeRule]:
+    """Of every outcome one. A code that is not named stays as it is, or is made."""
+    file.check_keys(("outcomes",), OUTCOMES)
+    there = {rule.outcome: rule for rule in before.rules} if before else {}
+    rules: list[OutcomeRule] = []
+    for name in OUTCOMES:
+        place, old = ("outcomes", name), there.get(name)
+        usual = {"code": old.code if old else random_letters(), "pays_time": name not in UNPAID}
+        said = file.values(place, in_table("outcomes"))
+        rule = OutcomeRule(**{"outcome": name, **usual, **said})
+        rule.pk = old.pk if old else None
+        if name in ALWAYS_PAID and not rule.pays_time:
+            raise file.wrong((*place, "pays_time"), PAID_FOR_TIME)
+        if rule.code in (codes := {one.code: one.outcome for one in rules}):
+            sentence = f"“{codes[rule.code]}” has the same code: give each its own."
+            raise file.wrong((*place, "code"), sentence)
+        rules.append(rule)
+    return rules
+
+
+def _check_frozen(
+    file: StudyFile, study: Study, was: Mapping[str, Any], now: Mapping[str, Any]
+) -> None:
+    """Refuse, by field and line, what a started study may not become."""
+    free = {(BY_COLUMN[name].table, BY_COLUMN[name].key) for name in NEVER_FROZEN}
+    places = [place for place in _differing(was, now) if place not in free]
+    if places:
+        named = "; ".join(file.where(place).removeprefix(f"{file.name}, ") for place in places)
+        raise Frozen(
+            f"{file.name or 'This'} differs from the study {study.slug}, which has started and is "
+            f"frozen, in {named}. Take these from an export of it, or copy the study."
+        )
+
+
+def _differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for table in TABLES:
+        if table in ("pools", "batches"):
+            if was.get(table) != now.get(table):
+                yield (table,)
+            continue
+        stored, given = was.get(table, {}), now.get(table, {})
+        for key in {**stored, **given}:
+            if stored.get(key) != given.get(key):
+                yield (table, key)
+
+
+# Storing
+
+
+def _store(study: Study | None, before: Content | None, after: Content, by: User | None) -> Study:
+    if study is None or before is None:
+        study = Study.objects.create(**after.settings)
+        make_owner(study, by)
+        before = Content({}, [], [], [])
+    else:
+        if not study.is_frozen:
+            hold_draft(study)
+        _store_settings(study, before.settings, after.settings, by)
+    if not study.is_frozen:
+        _store_rows(study, before, after, by)
+    return study
+
+
+def _store_settings(
+    study: Study, before: Mapping[str, Any], after: Mapping[str, Any], by: User | None
+) -> None:
+    changed = [name for name in after if before[name] != after[name]]
+    for name in changed:
+        setattr(study, name, after[name])
+    if changed:
+        study.save(update_fields=changed)
+        was, now = ({name: one[name] for name in changed} for one in (before, after))
+        record_settings(by, study, was, now)
+
+
+def _store_rows(study: Study, before: Content, after: Content, by: User | None) -> None:
+    there = {key_of(batch): batch for batch in before.batches}
+    wanted = {key_of(batch) for batch in after.batches}
+    study.batches.filter(
+        pk__in=[one.pk for key, one in there.items() if key not in wanted]
+    ).delete()
+    study.pools.exclude(slug__in=[pool.slug for pool in after.pools]).delete()
+    pools = _stored_pools(study, before.pools, after.pools)
+    for batch in after.batches:
+        batch.study, batch.pool = study, pools[batch.pool.slug] if batch.pool else None
+        old = there.get(key_of(batch))
+        if old and (old.wanted, old.check_set_id) != (batch.wanted, batch.check_set_id):
+            study.batches.filter(pk=old.pk).update(wanted=batch.wanted, check_set=batch.check_set)
+    Batch.objects.bulk_create(one for one in after.batches if key_of(one) not in there)
+    log_batches(study, before.batches, after.batches, by=by)
+    was = rules_of(study)
+    _stored_rules(study, after.rules)
+    if was:
+        log_rules(study, was, by=by)
+
+
+def _stored_pools(study: Study, before: Iterable[Pool], after: Iterable[Pool]) -> dict[str, Pool]:
+    """Titles may have been swapped, so each lets go of its old one first."""
+    stored = {pool.pk: pool for pool in before}
+    for pk in stored:
+        study.pools.filter(pk=pk).update(name=f"being changed {pk}")
+    for pool in after:
+        pool.study = study
+        pool.join_token = stored[pool.pk].join_token if pool.pk else pool.join_token
+        pool.save()
+    return {pool.slug: pool for pool in after}
+
+
+def _stored_rules(study: Study, rules: Iterable[OutcomeRule]) -> None:
+    """Codes may have been swapped, so each lets go of its old one first."""
+    for rule in study.outcome_rules.all():
+        study.outcome_rules.filter(pk=rule.pk).update(code=f"being changed {rule.pk}")
+    for rule in rules:
+        rule.study = study
+        rule.save()

@@ -1,0 +1,257 @@
+"""The batches of a study as tables of its file, each of which stands for many: tasks × shots ×
+splits or episodes; and the batches that such tables stand for."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
+from typing import Any
+
+from annotation.models import Batch, Benchmark, ItemSet, Pool, Role, Task, new_token
+from annotation.models.benchmark import LAID_OUT, PART
+from annotation.models.errors import BadInput
+from annotation.models.settings import in_table
+from annotation.models.texts import checksum
+from annotation.studies.drafting import cut_test_set, in_parts, possible_batches, shots_of
+from annotation.studies.study_file.reading import StudyFile
+
+_KEYS = in_table("batches")
+# What is put together where tables differ in nothing else.
+_LISTS = ("splits", "shots", "episodes", "tasks")
+# A key, and those that it leaves no room for.
+_INSTEAD = (
+    ("episodes", ("shots", "splits", "training_set")),
+    ("training_set", ("shots", "splits")),
+)
+# In the name of a sample: how many contexts, and the seed.
+_SAMPLE = re.compile(PART + r"(\d+)(?:-(\d+))?$")
+Key = tuple[int | None, int, str]
+
+
+def key_of(batch: Batch) -> Key:
+    """What no two batches of a study have in common."""
+    return batch.training_set_id, batch.test_set_id, batch.pool.slug if batch.pool else ""
+
+
+# From batches to tables
+
+
+def batch_tables(batches: Sequence[Batch]) -> list[dict[str, Any]]:
+    """As few tables as say it all, the same for the same batches, whatever their order."""
+    ways = cache(_ways)
+    whole = _whole_layouts(batches)
+    tables = [one for batch in batches for one in _table(batch, ways(batch.task), whole)]
+    # Episodes and shots by number; what differs elsewhere alone by its text.
+    tables.sort(key=lambda one: (*(one.get(key, [0]) for key in _LISTS[:3]), str(one)))
+    for key in _LISTS:
+        tables = _merged(tables, key)
+    order = {key: number for number, key in enumerate(_KEYS)}
+    return [dict(sorted(one.items(), key=lambda pair: order[pair[0]])) for one in tables]
+
+
+def _merged(tables: Iterable[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    merged: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        rest = checksum({name: value for name, value in sorted(table.items()) if name != key})
+        there = merged.setdefault(f"{rest} {key in table}", {**table, key: []})
+        there[key] = [*there[key], *table.get(key, [])]
+    return [{name: v for name, v in one.items() if name != key or v} for one in merged.values()]
+
+
+def _ways(task: Task) -> dict[tuple[int | None, str], dict[str, Any]]:
+    """By training set and test set how a table says it, where one way leads to one pair of them."""
+    ways: dict[str, tuple[tuple[int | None, str], dict[str, Any]] | None] = {}
+    for batch in possible_batches(task):
+        pair, shots = (batch.training_set_id, batch.test_set.name), shots_of(batch)
+        way: dict[str, Any] = {"shots": [shots], "splits": [batch.split]}
+        if batch.test_set.episode is not None:
+            way = {"episodes": [batch.test_set.episode]}
+        elif not batch.training_set:
+            way = {"shots": [0]}
+        if None not in (shots, *way.get("splits", [])):
+            ways[str(way)] = None if str(way) in ways else (pair, way)
+    return dict(one for one in ways.values() if one)
+
+
+def _table(
+    batch: Batch, ways: Mapping[tuple[int | None, str], dict[str, Any]], whole: set[tuple[Any, ...]]
+) -> Iterator[dict[str, Any]]:
+    """That of one batch; of the parts of a test set, where all are there, the first for all."""
+    name, part = batch.test_set.name, {}
+    layout, sample = LAID_OUT.search(name), _SAMPLE.search(name)
+    if layout and _layout(batch) in whole:
+        if layout[4] != "1":
+            return
+        part = {"items_a_person": int(layout[1]), "people_an_item": int(layout[2])}
+        name, seed = name[: layout.start()], layout[3]
+    elif sample:
+        part, seed = {"items_a_person": int(sample[1])}, sample[2]
+        name = name[: sample.start()]
+    if part and seed:
+        part["sample_seed"] = int(seed)
+    way = ways.get((batch.training_set_id, name))
+    if way is None:
+        trained = next((w for pair, w in ways.items() if pair[0] == batch.training_set_id), None)
+        named = {"training_set": batch.training_set.name} if batch.training_set else {"shots": [0]}
+        way = {**(trained or named), "test_set": name}
+    checks = batch.check_set
+    yield {
+        "tasks": [batch.task.slug],
+        **way,
+        **({"pool": batch.pool.slug} if batch.pool else {}),
+        "people": batch.wanted,
+        **part,
+        **({"checks": f"{checks.task.slug}/{checks.name}"} if checks else {}),
+    }
+
+
+def _layout(batch: Batch) -> tuple[Any, ...]:
+    """What the parts of one layout have in common, in batches that one table can say."""
+    stem = batch.test_set.name.rpartition("-")[0]
+    return (
+        batch.task_id,
+        stem,
+        batch.training_set_id,
+        batch.pool_id,
+        batch.wanted,
+        batch.check_set_id,
+    )
+
+
+def _whole_layouts(batches: Sequence[Batch]) -> set[tuple[Any, ...]]:
+    """Those of which no part is missing."""
+    parts: dict[tuple[Any, ...], set[str]] = {}
+    for batch in batches:
+        if LAID_OUT.search(batch.test_set.name):
+            parts.setdefault(_layout(batch), set()).add(batch.test_set.name)
+    return {
+        layout
+        for layout, names in parts.items()
+        if names == {name for name in _names(layout[0], layout[1]) if LAID_OUT.search(name)}
+    }
+
+
+def _names(task_id: int, stem: str) -> Iterable[str]:
+    sets = ItemSet.objects.filter(task=task_id, role=Role.TEST, name__startswith=f"{stem}-")
+    return (name for name in sets.values_list("name", flat=True) if name.rpartition("-")[0] == stem)
+
+
+# From tables to batches
+
+
+class BatchReader:
+    """Reads the tables [[batches]] of a file, on a benchmark and with the file's pools."""
+
+    def __init__(self, file: StudyFile, benchmark: Benchmark, pools: Iterable[Pool]) -> None:
+        self.file, self.pools = file, {pool.slug: pool for pool in pools}
+        self.tasks = {task.slug: task for task in benchmark.tasks.all()}
+        self.possible = cache(possible_batches)
+
+    def batches(self) -> list[Batch]:
+        """All of them, not stored. Raises BadInput for what the benchmark lacks."""
+        found: dict[Key, Batch] = {}
+        for number in range(self.file.tables("batches")):
+            for batch in self._of_table(("batches", number)):
+                if key_of(batch) in found:
+                    sentence = f"{batch} stands in this table, and before it: say it once."
+                    raise self.file.wrong(("batches", number), sentence)
+                found[key_of(batch)] = batch
+        return list(found.values())
+
+    def _of_table(self, place: tuple[str, int]) -> Iterator[Batch]:
+        said = self.file.values(place, _KEYS)
+        if not said.get("tasks"):
+            raise self.file.wrong(place, 'Name the tasks of these batches: tasks = ["…"].')
+        for key, others in _INSTEAD:
+            if key in said and (other := next((one for one in others if one in said), "")):
+                raise self.file.wrong((*place, other), f"Say this or “{key}”, not both.")
+        if "people_an_item" in said and "items_a_person" not in said:
+            sentence = "Say how many items a person gets: a part is that large."
+            raise self.file.wrong((*place, "people_an_item"), sentence)
+        for slug in said["tasks"]:
+            task = self._one_of("tasks", self.tasks, slug, (*place, "tasks"))
+            chosen = self._trained(place, task, said)
+            yield from self._asked(place, task, chosen, said)
+
+    def _one_of(self, what: str, there: Mapping[str, Any], name: str, place: Any) -> Any:
+        if name not in there:
+            known = ", ".join(there) or "none"
+            raise self.file.wrong(place, f"There is no “{name[:80]}” among the {what}: {known}.")
+        return there[name]
+
+    def _trained(self, place: Any, task: Task, said: Mapping[str, Any]) -> list[Batch]:
+        """With the training sets that are said, each with the test set that goes with it."""
+        possible = self.possible(task)
+        if "episodes" in said:
+            by_episode = {one.test_set.episode: one for one in possible}
+            return [self._among(by_episode, n, place, task, "episodes") for n in said["episodes"]]
+        of_sets = [one for one in possible if one.test_set.episode is None]
+        if "training_set" in said:
+            chosen = self._set(task, Role.TRAINING, said, place)
+            there = [one for one in possible if one.training_set == chosen]
+            return there[:1] or [Batch(task=task, training_set=chosen)]
+        if "test_set" in said and not of_sets:
+            return [Batch(task=task)]
+        by_shots: dict[Any, dict[Any, list[Batch]]] = {}
+        for one in of_sets:
+            by_shots.setdefault(shots_of(one), {}).setdefault(one.split, []).append(one)
+        chosen_sets: list[Batch] = []
+        for shots in dict.fromkeys(said.get("shots", [0])):
+            by_split = self._among(by_shots, shots, place, task, "shots")
+            splits = said.get("splits", by_split) if shots else [None]
+            for split in dict.fromkeys(splits):
+                chosen_sets += self._among(by_split, split, place, task, "splits")
+        return chosen_sets
+
+    def _among(
+        self, there: Mapping[Any, Any], number: Any, place: Any, task: Task, key: str
+    ) -> Any:
+        if number not in there:
+            known = ", ".join(str(one) for one in sorted(n for n in there if n is not None))
+            words = {"shots": "sets with {} shots", "splits": "split {}", "episodes": "episode {}"}
+            lacking = words[key].format(number)
+            sentence = f"The task {task.slug} has no {lacking}; it has {known or 'none'}."
+            raise self.file.wrong((*place, key), sentence)
+        return there[number]
+
+    def _set(self, task: Task, role: Role, said: Mapping[str, Any], place: Any) -> ItemSet:
+        key = f"{role.value}_set"
+        sets = {one.name: one for one in task.item_sets.filter(role=role)}
+        found: ItemSet = self._one_of(
+            f"{role.value} sets of {task.slug}", sets, said[key], (*place, key)
+        )
+        return found
+
+    def _asked(
+        self, place: Any, task: Task, chosen: Iterable[Batch], said: Mapping[str, Any]
+    ) -> Iterator[Batch]:
+        """With the test set, the sample or the parts that are said, and all else."""
+        items, viewers = said.get("items_a_person"), said.get("people_an_item")
+        seed = said.get("sample_seed", 0)
+        batches = [copy(one) for one in chosen]
+        if "test_set" in said:
+            for batch in batches:
+                batch.test_set = self._set(task, Role.TEST, said, place)
+        try:
+            if items and viewers:
+                batches = list(in_parts(batches, items, viewers, seed=seed))
+            elif items:
+                for batch in batches:
+                    batch.test_set = cut_test_set(batch.test_set, items, seed=seed)
+        except BadInput as refusal:
+            raise self.file.wrong((*place, "items_a_person"), str(refusal)) from refusal
+        for batch in batches:
+            batch.wanted = said.get("people", 1 if viewers else batch.wanted)
+            batch.join_token = new_token()
+            if "pool" in said:
+                batch.pool = self._one_of("pools", self.pools, said["pool"], (*place, "pool"))
+            if "checks" in said:
+                batch.check_set = self._checks(said["checks"], (*place, "checks"))
+            yield batch
+
+    def _checks(self, name: str, place: Any) -> ItemSet:
+        slug, _slash, set_name = name.partition("/")
+        task = self._one_of("tasks", self.tasks, slug, place)
+        sets = {one.name: one for one in task.item_sets.filter(role=Role.TRAINING)}
+        found: ItemSet = self._one_of(f"training sets of {slug}", sets, set_name, place)
+        return found

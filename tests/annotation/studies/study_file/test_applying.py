@@ -1,0 +1,342 @@
+"""A study's file makes a draft, changes it, and says what is stored."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.models import Batch, Benchmark, ChangeAction, OutcomeRule, Pool, Study, Task
+from annotation.models.errors import Frozen, Refusal
+from annotation.studies.drafting import make_batches
+from annotation.studies.lifecycle import start_study
+from annotation.studies.study_file.applying import Applied, apply_study
+from annotation.studies.study_file.reading import StudyFile, read_study_file
+from annotation.studies.study_file.writing import as_toml, content_of, document
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+WHOLE = """\
+[study]
+name = "nurses"
+title = "Nurses and students"
+benchmark = "mood"
+channel = "prolific"
+contact = "ann@example.org"
+question = "Do nurses do better?"
+ends = 2027-01-31
+joins_an_hour = 40
+shuffle_by = "item"
+shuffle_options = true
+has_decoy = true
+seed = 7
+consent = \"\"\"We store your answers.
+
+- No names.\"\"\"
+
+[study.consents]
+de = "Wir speichern Ihre Antworten."
+
+[pay]
+hourly_rate = 12.5
+currency = "GBP"
+platform_fee = 33.3
+expected_seconds = 9.5
+item_cap_s = 90
+reading_cap_s = 200
+reveal_cap_s = 30
+idle_after_s = 20
+lease_minutes = 45
+expire_hours = 12
+
+[screening]
+min_training_score = 40.0
+max_drop = 1.5
+drop_unit = "sds"
+drop_group_size = 6
+min_check_score = 70.0
+screening_reason = "Whoever comes is welcome."
+unanswerable_reason = "It is the published set."
+
+[comparison]
+systems = ["BERT-Base FT", "T5"]
+margin = 2.0
+margin_reason = "So little does not matter."
+
+[[pools]]
+name = "nurses"
+title = "Nurses"
+about = "Of one hospital."
+min_check_score = 80.0
+
+[[pools]]
+name = "students"
+title = "Students"
+
+[[batches]]
+tasks = ["mood"]
+shots = [0]
+pool = "nurses"
+people = 4
+checks = "topic/train-10-1"
+
+[[batches]]
+tasks = ["mood"]
+shots = [0]
+pool = "students"
+people = 2
+items_a_person = 3
+sample_seed = 9
+
+[[batches]]
+tasks = ["mood", "topic"]
+shots = [10]
+splits = [1]
+pool = "nurses"
+people = 3
+
+[outcomes.completed]
+code = "DONE"
+pays_time = true
+minimum = 1.0
+platform_pays = 3.5
+
+[outcomes.screened_out]
+code = "OUT"
+pays_time = true
+minimum = 0.0
+platform_pays = 0.5
+
+[outcomes.withdrawn]
+code = "LEFT"
+pays_time = false
+minimum = 0.25
+
+[outcomes.expired]
+code = "LATE"
+pays_time = true
+minimum = 0.0
+
+[outcomes.displaced]
+code = "GONE"
+pays_time = true
+minimum = 0.0
+
+[outcomes.declined]
+code = "NO"
+pays_time = false
+minimum = 0.0
+
+[outcomes.full]
+code = "FULL"
+pays_time = false
+minimum = 0.5
+"""
+# Without checks, which hold the same texts as what is trained with here.
+STARTS = WHOLE.replace('checks = "topic/train-10-1"\n', "").replace("min_check_score = 80.0\n", "")
+LEAST = """\
+[study]
+name = "least"
+title = "As little as there can be"
+benchmark = "mood"
+
+[[batches]]
+tasks = ["mood"]
+shots = [0, 10]
+"""
+
+
+@pytest.fixture
+def mood() -> Benchmark:
+    for via in ("prolific", "link"):
+        make.channel(via)
+    benchmark = make.benchmark("mood")
+    for slug in ("mood", "topic"):
+        make.task(benchmark, slug=slug, training=10, tests=8)
+    return benchmark
+
+
+def apply(text: str, **how: object) -> Applied:
+    return apply_study(read_study_file(text.encode()), **how)  # type: ignore[arg-type]
+
+
+def made(text: str, by: User | None = None) -> Study:
+    study = apply(text, by=by).study
+    assert study
+    study.refresh_from_db()
+    return study
+
+
+def written(study: Study, *, codes: bool = True) -> str:
+    return as_toml(document(content_of(study), codes=codes))
+
+
+@pytest.mark.both_databases
+def test_makes_the_draft_that_a_file_says_and_writes_the_same_file(mood: Benchmark) -> None:
+    study = made(WHOLE)
+    assert (study.title, study.state, study.benchmark) == ("Nurses and students", "draft", mood)
+    assert (study.hourly_rate, study.ends_on) == (Decimal("12.5"), date(2027, 1, 31))
+    assert study.consent_text.endswith("- No names.\n\n[de]\nWir speichern Ihre Antworten.")
+    assert study.outcome_rules.get(outcome="completed").platform_pays == Decimal("3.5")
+    wanted = {(str(one), one.wanted) for one in study.batches.all()}
+    assert len(wanted) == 4
+    assert study.batches.get(pool__slug="students").test_set.items.count() == 3
+    assert study.batches.get(check_set__isnull=False).check_set == Task.objects.get(
+        slug="topic"
+    ).item_sets.get(name="train-10-1")
+    assert written(study) == WHOLE
+
+
+@pytest.mark.both_databases
+def test_changes_nothing_when_it_is_applied_again(mood: Benchmark) -> None:
+    study = made(WHOLE)
+    rows = (Study, Pool, Batch, OutcomeRule)
+    before = [list(model.objects.order_by("pk").values()) for model in rows]
+    again = apply(written(study))
+    assert (again.diff, again.is_new) == ("", False)
+    assert [list(model.objects.order_by("pk").values()) for model in rows] == before
+    assert not study.changes.filter(action=ChangeAction.SETTINGS).exists()
+
+
+def test_leaves_what_is_not_said_as_usual(mood: Benchmark) -> None:
+    study = made(LEAST)
+    assert (study.channel.slug, study.hourly_rate, study.ends_on) == ("link", 12, None)
+    assert [batch.wanted for batch in study.batches.all()] == [3, 3]
+    assert study.outcome_rules.count() == 7
+    assert len(set(study.outcome_rules.values_list("code", flat=True))) == 7
+    assert apply(LEAST).diff == ""
+    again = made(LEAST)
+    assert (again.seed, written(again)) == (study.seed, written(study))
+
+
+@pytest.mark.both_databases
+def test_changes_a_draft_until_it_is_what_the_file_says(mood: Benchmark) -> None:
+    study = made(WHOLE)
+    links = dict(study.batches.values_list("pk", "join_token"))
+    changed = (
+        WHOLE.replace("hourly_rate = 12.5", "hourly_rate = 15.0")
+        .replace("people = 4", "people = 6")
+        .replace('title = "Nurses"', 'title = "Others"')
+        .replace('title = "Students"', 'title = "Nurses"')
+        .replace('title = "Others"', 'title = "Students"')
+        .replace('code = "DONE"', 'code = "Others"')
+        .replace('code = "OUT"', 'code = "DONE"')
+        .replace('code = "Others"', 'code = "OUT"')
+        .replace('tasks = ["mood", "topic"]', 'tasks = ["mood"]')
+    )
+    applied = apply(changed)
+    assert written(study) != WHOLE
+    study.refresh_from_db()
+    assert written(study) == changed
+    kept = study.batches.filter(pk__in=links)
+    assert dict(kept.values_list("pk", "join_token")).items() <= links.items()
+    assert study.batches.count() == len(links) - 1
+    for line in ("-hourly_rate = 12.5", "+hourly_rate = 15.0", "-people = 4", "+people = 6"):
+        assert line in applied.diff.splitlines()
+    logged = set(study.changes.values_list("action", flat=True))
+    assert {ChangeAction.SETTINGS, ChangeAction.BATCHES, ChangeAction.OUTCOMES} <= logged
+    settings = study.changes.get(action=ChangeAction.SETTINGS)
+    assert (settings.before, settings.after) == ({"hourly_rate": "12.50"}, {"hourly_rate": "15.0"})
+
+
+def test_takes_out_what_the_file_no_longer_says(mood: Benchmark) -> None:
+    made(WHOLE)
+    least = LEAST.replace('"least"', '"nurses"')
+    study = made(least)
+    assert (study.max_drop, study.question, study.named_systems) == (None, "", [])
+    assert not study.pools.exists()
+    assert study.batches.count() == 2
+    assert study.seed == 7
+    # Codes that are not named stay as they are.
+    assert study.outcome_rules.get(outcome="completed").code == "DONE"
+    assert study.outcome_rules.get(outcome="completed").platform_pays is None
+
+
+def test_stores_nothing_in_a_dry_run(mood: Benchmark) -> None:
+    dry = apply(LEAST, dry_run=True)
+    assert '+title = "As little as there can be"' in dry.diff.splitlines()
+    assert dry.study is None
+    assert not Study.objects.exists()
+    study = made(LEAST)
+    sets = set(mood.tasks.values_list("item_sets", flat=True))
+    changed = LEAST.replace("shots = [0, 10]", "shots = [0]\nitems_a_person = 2")
+    assert "+items_a_person = 2" in apply(changed, dry_run=True).diff.splitlines()
+    assert study.batches.count() == 2
+    assert set(mood.tasks.values_list("item_sets", flat=True)) == sets
+
+
+@pytest.mark.both_databases
+def test_refuses_what_a_started_study_may_not_become(mood: Benchmark) -> None:
+    study = made(STARTS)
+    start_study(study, at=make.NOON)
+    assert apply(STARTS).diff == ""
+    changed = STARTS.replace("12.5", "15.0").replace("people = 4", "people = 5")
+    with pytest.raises(Frozen) as refusal:
+        apply(changed)
+    assert str(refusal.value) == (
+        "study.toml differs from the study nurses, which has started and is frozen, in line 22, "
+        "pay.hourly_rate; line 56, batches. Take these from an export of it, or copy the study."
+    )
+    study.refresh_from_db()
+    assert study.hourly_rate == Decimal("12.5")
+
+
+def test_changes_what_a_started_study_leaves_open(mood: Benchmark) -> None:
+    study = made(STARTS)
+    start_study(study, at=make.NOON)
+    changed = made(STARTS.replace("ann@example.org", "bo@example.org"))
+    assert (changed.contact, changed.is_open) == ("bo@example.org", True)
+
+
+def test_says_everything_of_a_study_that_was_made_on_pages(mood: Benchmark) -> None:
+    study = make.study(mood, consent_text="One.\r\n\r\nTwo.", margin=0)
+    make_batches(study, tasks=mood.tasks.all(), shots=[0, 10], wanted=5)
+    text = written(study)
+    assert 'consent = """One.\n\nTwo."""' in text
+    assert apply(text).diff == ""
+    study.refresh_from_db()
+    assert study.consent_text == "One.\r\n\r\nTwo."
+    copy = made(text.replace(study.slug, "copy"))
+    assert written(copy) == text.replace(study.slug, "copy")
+
+
+def test_leaves_out_the_codes_for_whoever_may_not_have_them(mood: Benchmark) -> None:
+    text = written(made(WHOLE), codes=False)
+    assert "DONE" not in text
+    assert apply(text).diff == ""
+    assert OutcomeRule.objects.filter(code="DONE").exists()
+
+
+def test_gives_what_it_makes_to_whoever_makes_it(mood: Benchmark) -> None:
+    anna = make.member(mood)
+    study = made(LEAST, by=anna)
+    assert study.memberships.get().user == anna
+    assert made(LEAST.replace("little", "much"), by=anna).title == "As much as there can be"
+
+
+@pytest.mark.parametrize("role", ["viewer", None])
+def test_lets_nobody_change_a_study_without_the_right(mood: Benchmark, role: str | None) -> None:
+    study = made(LEAST)
+    bo = make.member(mood)
+    if role:
+        study.memberships.create(user=bo, role=role)
+    with pytest.raises(Refusal, match=r"^study.toml, line 2, study.name: There is a study “least”"):
+        apply(LEAST.replace("little", "much"), by=bo)
+
+
+def test_offers_nobody_the_benchmark_of_somebody_else(mood: Benchmark) -> None:
+    with pytest.raises(Refusal, match=r"^study.toml, line 4, study.benchmark: There is no ben"):
+        apply(LEAST, by=make.researcher())
+
+
+def test_makes_only_new_studies_where_that_is_asked(mood: Benchmark) -> None:
+    made(LEAST)
+    with pytest.raises(Refusal, match="choose another name"):
+        apply(LEAST, only_new=True)
+
+
+def test_takes_the_same_as_json(mood: Benchmark) -> None:
+    tables = document(content_of(made(WHOLE)))
+    tables["study"]["ends"] = "2027-01-31"
+    assert apply_study(StudyFile(tables)).diff == ""
