@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models
 
-from annotation.access.rights import find_owner
+from annotation.access.rights import Right, find_owner, may
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
-from annotation.models.errors import Refusal
+from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.studies.exported_judgements import Chosen
 
 ModelT = TypeVar("ModelT", bound=models.Model)
@@ -64,6 +64,29 @@ class StudyCommand(RefusingCommand):
     def write(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.stdout.write(line, ending="")
+
+
+class ActingCommand(RefusingCommand):
+    """A command that acts on a study as its pages do, in the name of whoever is named."""
+
+    done = ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG")
+        who = "in whose name, for the log: somebody who may set the study up (default: nobody)"
+        parser.add_argument("--user", metavar="USER", help=who)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study, by = find_study(options["slug"]), find_owner(options["user"])
+        if by and not may(by, study, Right.SET_UP):
+            raise BadInput(f"{by} may not set up the study {study.slug}: name somebody who may.")
+        try:
+            self.stderr.write(self.act(study, by) or self.done)
+        except NotReady as refusal:
+            raise CommandError("\n- ".join(["Missing:", *refusal.missing])) from refusal
+
+    def act(self, study: Study, by: User | None) -> str | None:
+        raise NotImplementedError
 
 
 def add_owner(parser: ArgumentParser) -> None:

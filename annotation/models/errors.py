@@ -10,7 +10,11 @@ class BadInput(Refusal):
 
 
 class NotReady(Refusal):
-    """A study cannot start yet; the sentence says what is missing."""
+    """A study cannot start yet; the sentences say what is missing."""
+
+    def __init__(self, *missing: str) -> None:
+        super().__init__(" ".join(missing))
+        self.missing = missing
 
 
 class Frozen(Refusal):

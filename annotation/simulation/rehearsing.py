@@ -133,7 +133,7 @@ def _check(study: models.Study) -> None:
     if study.is_rehearsal:
         raise BadInput("This is a rehearsal itself: rehearse the study that it was made from.")
     if missing := missing_to_rehearse(study):
-        raise NotReady(" ".join(missing))
+        raise NotReady(*missing)
     places = study.batches.aggregate(total=Sum("wanted"))["total"]
     if places > MOST_PLACES:
         raise BadInput(f"{places} places are too many to rehearse: at most {MOST_PLACES}.")

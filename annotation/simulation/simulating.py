@@ -45,6 +45,10 @@ class Crowd:
         return chance.randrange(steps) if chance.random() < self.dropout else None
 
 
+# Whom a rehearsal lets in if nothing else is said.
+USUAL_CROWD = Crowd(skill=0.85, weak=0.1, dropout=0.1)
+
+
 @dataclass(frozen=True)
 class SimulatedPerson:
     """One simulated annotator; everything follows from the seed and the person's number."""

@@ -130,7 +130,7 @@ def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], flo
 def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     """Freeze the study and open its places. Raises NotReady with what is missing."""
     if missing := what_is_missing(study):
-        raise NotReady(" ".join(missing))
+        raise NotReady(*missing)
     with transaction.atomic():
         started = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(
             state=StudyState.OPEN, started_at=at

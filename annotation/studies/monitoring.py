@@ -124,6 +124,25 @@ def study_figures(study: Study, *, at: datetime) -> StudyFigures:
     return StudyFigures(study, people_of(study), at=at)
 
 
+def progress_of(study: Study, *, at: datetime) -> dict[str, Any]:
+    """How far a study and each of its batches is, in numbers that tell nobody's pay or answers."""
+    figures, numbers = study_figures(study, at=at), ("wanted", "taken", "kept")
+    return {
+        **{name: getattr(study, name) for name in ("slug", "state", "started_at", "closed_at")},
+        **{name: getattr(figures, name) for name in (*numbers, "median_minutes")},
+        "batches": [
+            {
+                "task": one.batch.task.slug,
+                "label": one.batch.label,
+                "pool": one.batch.pool.slug if one.batch.pool else None,
+                **{name: getattr(one, name) for name in (*numbers, "excluded")},
+                "outcomes": {outcome or "at work": n for outcome, n in one.outcomes.items()},
+            }
+            for one in figures.batches
+        ],
+    }
+
+
 def _batches(study: Study) -> Iterable[Batch]:
     return study.batches.select_related("task__benchmark", "training_set", "test_set", "pool")
 

@@ -18,7 +18,7 @@ from annotation.simulation.rehearsing import (
     order_rehearsal,
     rehearsal_figures,
 )
-from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
+from annotation.simulation.simulating import SECONDS_PER_ANSWER, USUAL_CROWD, WEAK_SKILL, Crowd
 from annotation.studies.advice import design_advice
 from annotation.studies.drafting import delete_batches, part_by_length
 from annotation.studies.forms import BuilderForm
@@ -120,16 +120,18 @@ def _added(request: ResearcherRequest, study: Study, form: BuilderForm) -> bool:
     return True
 
 
-def _percent(label: Any, initial: int, least: int, most: int) -> forms.IntegerField:
-    return forms.IntegerField(label=label, initial=initial, min_value=least, max_value=most)
+def _percent(label: Any, usual: float, least: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label, initial=round(100 * usual), min_value=least, max_value=most
+    )
 
 
 class CrowdForm(forms.Form):
     """Shares in percent."""
 
-    skill = _percent("Right answers of most people, in percent", 85, 1, 99)
-    weak = _percent("Weak people, in percent", 10, 0, 100)
-    dropout = _percent("People who stop on the way, in percent", 10, 0, 90)
+    skill = _percent("Right answers of most people, in percent", USUAL_CROWD.skill, 1, 99)
+    weak = _percent("Weak people, in percent", USUAL_CROWD.weak, 0, 100)
+    dropout = _percent("People who stop on the way, in percent", USUAL_CROWD.dropout, 0, 90)
 
     def crowd(self) -> Crowd:
         return Crowd(**{name: value / 100 for name, value in self.cleaned_data.items()})

@@ -1,0 +1,33 @@
+"""Say how far a study is."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+
+from annotation.management.arguments import RefusingCommand, find_study
+from annotation.studies.monitoring import progress_of
+
+
+class Command(RefusingCommand):
+    help = "Writes to stdout how many places of a study are taken and finished. Only reads."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG")
+        parser.add_argument("--format", choices=["text", "json"], default="text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        told = progress_of(find_study(options["slug"]), at=timezone.now())
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(told, indent=1, cls=DjangoJSONEncoder))
+            return
+        self.stdout.write(f"{told['slug']}, {told['state']}: {_places(told)}")
+        for one in told["batches"]:
+            name = ", ".join(filter(None, [one["task"], one["label"], one["pool"]]))
+            self.stdout.write(f"  {name}: {_places(one)}")
+
+
+def _places(told: dict[str, Any]) -> str:
+    return f"{told['kept']} of {told['wanted']} places finished, {told['taken']} taken"
