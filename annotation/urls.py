@@ -45,6 +45,7 @@ urlpatterns = [
     path("language/", work.choose_language, name="choose_language"),
     # Studies
     path(f"{STUDY}/start/", studies.start, name="start"),
+    path(f"{STUDY}/study.toml", studies.study_file, name="study_file"),
     path(f"{STUDY}/invitations.csv", studies.invitation_links, name="invitation_links"),
     path("research/batches/<int:batch_id>/preview/", preview, name="preview"),
     path(f"{STUDY}/judgements.<str:file_format>", studies.judgements, name="export_judgements"),

@@ -285,6 +285,7 @@ TABLE: dict[str, Address] = {
         add=NEVER,
     ),
     **acts("benchmark", pk_of("study.benchmark"), members=OWNERS, changes=EDITORS),
+    "admin:annotation_study_from_file": Address(nothing, LIST, LIST),
     "admin:annotation_benchmark_import": Address(nothing, LIST, LIST),
     "admin:annotation_benchmark_columns": Address(no_job, LIST, LIST),
     "admin:annotation_benchmark_go_on": Address(no_job, LIST, LIST),
@@ -374,6 +375,7 @@ TABLE: dict[str, Address] = {
     "annotation:watch": Address(slug, VIEWERS, NOT_ALLOWED),
     # This study has started: its editors are sent to where it is watched.
     "annotation:start": Address(slug, EDITORS, EDITORS),
+    "annotation:study_file": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:preview": Address(pk_of("batch"), EDITORS, EDITORS),
     "scoring:builder": Address(slug, EDITORS, EDITORS),
     "scoring:remove_batches": Address(slug, NOT_ALLOWED, EDITORS),

@@ -169,6 +169,13 @@ class CopyForm(forms.Form):
     )
 
 
+class StudyFileForm(forms.Form):
+    file = forms.FileField(
+        help_text="TOML, as “As a file” in the settings of a study gives it.",
+        widget=forms.FileInput(attrs={"accept": ".toml"}),
+    )
+
+
 class InviteForm(forms.Form):
     people = forms.CharField(
         required=False,

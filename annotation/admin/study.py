@@ -7,12 +7,13 @@ from typing import Any, cast
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 
 from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
 from annotation.access.rights import Right, make_owner
@@ -21,6 +22,7 @@ from annotation.admin.forms import (
     InviteForm,
     OutcomeRuleForm,
     OutcomeRuleFormSet,
+    StudyFileForm,
     StudyForm,
 )
 from annotation.admin.pages import CONFIRM, MembersAdmin, section, shown, to_row
@@ -36,6 +38,8 @@ from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
 from annotation.studies.screening import screening_facts
+from annotation.studies.study_file.applying import apply_study
+from annotation.studies.study_file.reading import read_study_file
 from annotation.studies.tabs import CHANGE, study_frame
 
 # By the page's address; lifecycle.toml says what each means.
@@ -290,6 +294,33 @@ class StudyAdmin(MembersAdmin[Study]):
     close_page = partialmethod(_change_state, name="close")
     archive_page = partialmethod(_change_state, name="archive")
     take_out_page = partialmethod(_change_state, name="take-out")
+
+    def get_urls(self) -> list[URLPattern]:
+        may_make = permission_required("annotation.add_study", raise_exception=True)
+        page = self.admin_site.admin_view(may_make(self.from_file_page))
+        return [path("from-file/", page, name="annotation_study_from_file"), *super().get_urls()]
+
+    def from_file_page(self, request: ResearcherRequest) -> HttpResponse:
+        form = StudyFileForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid():
+            given = form.cleaned_data["file"]
+            try:
+                file = read_study_file(given.read(), given.name)
+                made = apply_study(file, by=request.user, only_new=True).study
+            except Refusal as refusal:
+                form.add_error("file", str(refusal))
+            else:
+                messages.success(request, "The study is a draft, as the file says.")
+                return to_row(made)
+        return self.show_page(
+            request,
+            CONFIRM,
+            title="A study from a file",
+            sentences=["A draft with all that the file says: settings, pools, batches, outcomes."],
+            form=form,
+            button="Make a draft",
+            back=reverse("annotation:home"),
+        )
 
     def copy_page(self, request: ResearcherRequest, study: Study) -> HttpResponse:
         initial = {"title": f"Copy of {study.title}", "slug": f"{study.slug}-2"}

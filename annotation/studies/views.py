@@ -36,6 +36,7 @@ from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
 from annotation.studies.screening import screening_facts, unsure_verdicts
+from annotation.studies.study_file.writing import study_as_toml
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.entering import page_apart
 from annotation.work.estimating import estimate, expected_seconds
@@ -118,6 +119,11 @@ def _tasks_of(batches: Iterable[Batch]) -> Iterator[Task]:
         if batch.check_set:
             yield batch.check_set.task
         yield batch.task
+
+
+@study_page(*READ, right=Right.SET_UP, permission=CHANGE)
+def study_file(request: ResearcherRequest, study: Study) -> HttpResponse:
+    return document(study_as_toml(study).encode(), "application/toml", f"{study.slug}.toml")
 
 
 @study_page(*READ, right=Right.IDS, permission="annotation.view_invitation")

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.management.arguments import RefusingCommand, find_study
-from annotation.studies.study_file.writing import as_toml, content_of, document
+from annotation.studies.study_file.writing import study_as_toml
 
 
 class Command(RefusingCommand):
@@ -16,6 +16,5 @@ class Command(RefusingCommand):
         parser.add_argument("--without-codes", action="store_true", help=without)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        content = content_of(find_study(options["slug"]))
-        text = as_toml(document(content, codes=not options["without_codes"]))
-        self.stdout.write(text, ending="")
+        study = find_study(options["slug"])
+        self.stdout.write(study_as_toml(study, codes=not options["without_codes"]), ending="")

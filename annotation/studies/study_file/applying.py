@@ -38,7 +38,7 @@ NEEDED = ("name", "title", "benchmark")
 class Applied:
     """The study that the file is of, whether it is new, and what has changed, line by line."""
 
-    study: Study | None
+    study: Study
     is_new: bool
     diff: str
 
@@ -49,7 +49,7 @@ def apply_study(
 ) -> Applied:
     """Make the draft that a file says, owned by whoever makes it, or change one that is there, all
     of it or nothing; what a started study keeps may not differ. Nobody is a superuser: a command.
-    A dry run stores nothing, and has no study if there is none."""
+    A dry run stores nothing."""
     file.check_keys((), TABLES)
     said = {table: file.values((table,), in_table(table)) for table in OF_STUDY}
     for key in NEEDED:
@@ -67,11 +67,11 @@ def apply_study(
     diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
     if study and study.is_frozen:
         _check_frozen(file, study, was, now)
-    if was != now:
+    if study is None or was != now:
         study = _store(study, before, after, by)
     if dry_run:
         transaction.set_rollback(True)
-    return Applied(study if before or not dry_run else None, before is None, diff)
+    return Applied(study, before is None, diff)
 
 
 # What the file says

@@ -93,6 +93,10 @@ def as_toml(tables: Mapping[str, Any]) -> str:
     return tomlkit.dumps(_in_toml(tables))
 
 
+def study_as_toml(study: Study, *, codes: bool = True) -> str:
+    return as_toml(document(content_of(study), codes=codes))
+
+
 def _in_toml(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _in_toml(one) for key, one in value.items()}
