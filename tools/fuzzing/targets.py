@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.apps import apps
@@ -31,6 +32,9 @@ from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Job
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.studies.people import read_people
+from annotation.studies.study_file import writing
+from annotation.studies.study_file.applying import apply_study
+from annotation.studies.study_file.reading import StudyFile, read_study_file
 from annotation.work.judging import current_example
 from annotation.work.wording import markdown_html
 from config.backups.archive import (
@@ -449,6 +453,33 @@ def at_work() -> Assignment:
 BACKUP = (MANIFEST, IDENTITY_KEY, "tables/annotation.annotator.jsonl")
 CHANNELS = "tables/annotation.channel.jsonl"
 SPEC = ("run_spec.json", "scenario_state.json", "per_instance_stats.json")
+# A study
+
+
+def _apply_toml(files: Contents) -> None:
+    apply_study(read_study_file(files["file"]))
+
+
+def _apply_json(files: Contents) -> None:
+    try:
+        data = json.loads(files["file"])
+    except (ValueError, RecursionError) as error:
+        raise Refusal("Not JSON, which the API refuses.") from error
+    apply_study(StudyFile(data), by=superuser())
+
+
+def _study_tables() -> dict[str, Any]:
+    tables = writing.document(writing.content_of(at_work().study))
+    tables["study"] |= {"name": "fuzzed", "consents": {"de": "Ja."}, "ends": "2027-01-31"}
+    tables["pools"] = [{"name": "all", "title": "All", "about": "Of here."}]
+    tables["batches"][0] |= {"pool": "all", "items_a_person": 3, "people_an_item": 2}
+    return tables
+
+
+def _studies() -> list[bytes]:
+    return [json.dumps(_study_tables()).encode()]
+
+
 TARGETS: dict[str, Target] = {
     "archive": Target(_read_archive, _archives),
     "benchmark": Target(_import_benchmark, _benchmarks, TASK_FILES),
@@ -493,6 +524,8 @@ TARGETS: dict[str, Target] = {
     "restore": Target(_restore, _channels, ("rows",)),
     "templates": Target(_read_templates, _templates),
     "replies": Target(_read_answers, _replies),
+    "study-toml": Target(_apply_toml, lambda: [writing.as_toml(_study_tables()).encode()]),
+    "study-json": Target(_apply_json, _studies),
     "people": Target(_read_people, lambda: [b"id\nanna@example.org\n'=7\n", b"a;1\nb;2\n"]),
     "markdown": Target(_render, _markdown),
     "selection": Target(_select, lambda: [b"[[0, 0, 4]]", b"[[0, 0, 4], [0, 0, 2]]"]),

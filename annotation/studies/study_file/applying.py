@@ -63,7 +63,7 @@ def apply_study(
     after = _content(file, said, before, by)
     codes = any("code" in file.table("outcomes", name) for name in file.table("outcomes"))
     was, now = (document(one, codes=codes) if one else {} for one in (before, after))
-    stored, given = (as_toml(one).splitlines() for one in (was, now))
+    stored, given = (as_toml(one).split("\n") for one in (was, now))
     diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
     if study and study.is_frozen:
         _check_frozen(file, study, was, now)

@@ -10,6 +10,7 @@ from annotation.models import Batch, Benchmark, ChangeAction, OutcomeRule, Pool,
 from annotation.models.errors import Frozen, Refusal
 from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
+from annotation.studies.rules import names_once
 from annotation.studies.study_file.applying import Applied, apply_study
 from annotation.studies.study_file.reading import StudyFile, read_study_file
 from annotation.studies.study_file.writing import as_toml, content_of, document
@@ -338,3 +339,29 @@ def test_takes_the_same_as_json(mood: Benchmark) -> None:
     tables = document(content_of(made(WHOLE)))
     tables["study"]["ends"] = "2027-01-31"
     assert apply_study(StudyFile(tables)).diff == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\\b \\n \\u0041",
+        'three """ quotes\nand \'\'\' these, at the end "',
+        "bell \x07, delete \x7f, \u2028 and \u202e",
+        "a tab\t\nand = [pay]\n[pay]\nhourly_rate = 1",
+        "one\n[de]\nzwei\n[de]\ndrei",
+        "[de]\nnur dies",
+        "#\n\n\n  far\n   \nin",
+        "\\\n   next",
+        "😀 \N{COMBINING ACUTE ACCENT}",
+    ],
+)
+def test_gives_every_text_back_as_it_was(mood: Benchmark, text: str) -> None:
+    title = text.replace("\n", " ")
+    study = make.study(mood, consent_text=text, title=title, margin=0)
+    Study.objects.filter(pk=study.pk).update(named_systems=names_once([title]))
+    study.refresh_from_db()
+    written_first = written(study)
+    assert apply(written_first).diff == ""
+    copy = made(written_first.replace(study.slug, "copy"))
+    assert (copy.consent_text, copy.title) == (text, title)
+    assert written(copy) == written_first.replace(study.slug, "copy")
