@@ -1,6 +1,5 @@
 """Studies: their form, their rules, and links to everything else about them."""
 
-from collections.abc import Callable
 from functools import partialmethod
 from typing import Any, cast
 
@@ -25,16 +24,15 @@ from annotation.admin.forms import (
     StudyFileForm,
     StudyForm,
 )
-from annotation.admin.pages import CONFIRM, MembersAdmin, section, shown, to_row
+from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
 from annotation.models import Batch, OutcomeRule, Place, Pool, Study, clock
 from annotation.models.errors import Refusal
-from annotation.models.study import COMPARISON, NEVER_FROZEN
-from annotation.models.texts import counted
-from annotation.studies import lifecycle
-from annotation.studies.advice import farthest_below, study_advice
+from annotation.models.study import NEVER_FROZEN
+from annotation.models.texts import counted, described_beside
+from annotation.studies.advice import study_advice
 from annotation.studies.codes import add_missing_codes, log_rules, rules_of
 from annotation.studies.drafting import copy_study, hold_draft
-from annotation.studies.lifecycle import what_is_missing
+from annotation.studies.lifecycle import ACTS, CHANGES, what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
 from annotation.studies.screening import screening_facts
@@ -42,14 +40,11 @@ from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import read_study_file
 from annotation.studies.tabs import CHANGE, study_frame
 
-# By the page's address; lifecycle.toml says what each means.
-ACTS: dict[str, Callable[[Study, User], None]] = {
-    "pause": lambda study, by: lifecycle.pause_study(study, by=by),
-    "resume": lambda study, by: lifecycle.resume_study(study, by=by),
-    "close": lambda study, by: lifecycle.close_study(study, at=clock.now(), by=by),
-    "archive": lambda study, by: lifecycle.archive_study(study, at=clock.now(), by=by),
-    "take-out": lambda study, by: lifecycle.take_out(study, by=by),
-}
+
+def _section(told: dict[str, Any]) -> tuple[str, Any]:
+    """With the settings that share a line together, as Django wants them."""
+    lines = [tuple(one) if isinstance(one, list) else one for one in told["fields"]]
+    return told.pop("title"), told | {"fields": lines}
 
 
 class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
@@ -113,51 +108,7 @@ class StudyAdmin(MembersAdmin[Study]):
     search_fields = ("title", "slug")
     prepopulated_fields = {"slug": ["title"]}
     actions = None
-    fieldsets = [
-        section("What", "title", "slug", "benchmark", "unanswerable_reason"),
-        section("Who", "channel", "joins_an_hour", "known_people", "has_decoy", "contact"),
-        section("Consent", "consent_text"),
-        section(
-            "Pay and time",
-            ("hourly_rate", "currency", "platform_fee"),
-            ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
-            ("lease_minutes", "expire_hours", "idle_after_s"),
-            "expected_seconds",
-            about="Time is paid by the server's clock, up to a cap for each page, so breaks are "
-            "not paid. Those who fail the training are paid like everybody else.",
-        ),
-        section(
-            "Checks before all else",
-            "min_check_score",
-            about="Ten or more items that are answered first, without feedback, and are no test "
-            "items; each batch names its own. Without training they are how a batch gets a floor.",
-        ),
-        section(
-            "Screening at the end of the training",
-            *("min_training_score", ("max_drop", "drop_unit"), "drop_group_size"),
-            "screening_reason",
-            about="Both parts may be empty: then everybody goes on to the test. The group is "
-            "everybody else who finished the training with the same number of shots. Beware of "
-            f"small groups: among three people nobody can lie more than {farthest_below(3):.3f} "
-            "standard deviations below the mean of the three; among n people the limit is "
-            "(n − 1)/√n.",
-        ),
-        section(
-            "Comparison with systems",
-            *COMPARISON,
-            about="Decide before anybody sees a score what is asked, of which systems, and what "
-            "difference would matter.",
-        ),
-        section(
-            "Order and seed",
-            *("shuffle_by", "shuffle_options", "seed"),
-            about="Everybody meets the items in an order of their own, which follows from the "
-            "seed. It also decides between batches that are equally full. Shuffled by texts, the "
-            "questions about one text follow each other, so it is read once; by items, no answer "
-            "helps with the next.",
-            classes=["collapse"],
-        ),
-    ]
+    fieldsets = [*map(_section, described_beside(__file__)["sections"])]  # type: ignore[arg-type]
 
     class Media:
         js = ["annotation/studies/researcher.js"]
@@ -274,14 +225,14 @@ class StudyAdmin(MembersAdmin[Study]):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
-        told, act = lifecycle.CHANGES[name], ACTS[name]
+        told, act = CHANGES[name], ACTS[name]
         count = study.assignments.open().of_people().count()
         # Not “at work”: some may have lost their place, and can still finish.
         begun = f"{counted(count, 'person has', 'people have')} begun and not finished."
         return self.confirm(
             request,
             study,
-            lambda: act(study, request.user),
+            lambda: act(study, timezone.now(), request.user),
             title=f"{told['button']}: {study}",
             sentences=[told["question"], begun if count else "Nobody has unfinished work."],
             button=told["button"],

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models
+from django.utils import timezone
 
 from annotation.access.rights import Right, find_owner, may
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.studies.exported_judgements import Chosen
+from annotation.studies.lifecycle import ACTS, CHANGES
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 
@@ -87,6 +89,20 @@ class ActingCommand(RefusingCommand):
 
     def act(self, study: Study, by: User | None) -> str | None:
         raise NotImplementedError
+
+
+class ChangingCommand(ActingCommand):
+    """Changes the state of a study that has started, as lifecycle.toml says it."""
+
+    change = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        told = CHANGES[self.change]
+        self.help, self.done = f"Changes the state of a study. {told['question']}", told["done"]
+
+    def act(self, study: Study, by: User | None) -> None:
+        ACTS[self.change](study, timezone.now(), by)
 
 
 def add_owner(parser: ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """The life of a study: started (which freezes it), paused, resumed, closed."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import sha256
@@ -269,3 +269,13 @@ def take_out(study: Study, *, by: User | None = None) -> None:
         raise Refusal("This study is not in the archive.")
     record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
     study.refresh_from_db()
+
+
+# What changes the state, by the names in lifecycle.toml.
+ACTS: dict[str, Callable[[Study, datetime, User | None], None]] = {
+    "pause": lambda study, _at, by: pause_study(study, by=by),
+    "resume": lambda study, _at, by: resume_study(study, by=by),
+    "close": lambda study, at, by: close_study(study, at=at, by=by),
+    "archive": lambda study, at, by: archive_study(study, at=at, by=by),
+    "take-out": lambda study, _at, by: take_out(study, by=by),
+}

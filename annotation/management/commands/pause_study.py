@@ -1,15 +1,5 @@
-"""Pause a study."""
-
-from django.contrib.auth.models import User
-
-from annotation.management.arguments import ActingCommand
-from annotation.models import Study
-from annotation.studies.lifecycle import CHANGES, pause_study
+from annotation.management.arguments import ChangingCommand
 
 
-class Command(ActingCommand):
-    help = f"Changes the state of a study. {CHANGES['pause']['question']}"
-    done = CHANGES["pause"]["done"]
-
-    def act(self, study: Study, by: User | None) -> None:
-        pause_study(study, by=by)
+class Command(ChangingCommand):
+    change = "pause"
