@@ -18,9 +18,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Benchmark, Study
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.batching import make_batches
 
 pytestmark = pytest.mark.django_db
 

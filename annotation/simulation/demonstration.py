@@ -3,29 +3,25 @@ simulated annotators who have filled its table. Its places are open for people."
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import ALONE
-from annotation.models import Benchmark, Channel, Study
-from annotation.models.texts import described_beside
+from annotation.models import Study
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.codes import add_missing_codes
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
+from annotation.studies.study_file.applying import apply_study
+from annotation.studies.study_file.reading import read_study_file
 
-NAME = "demo"
-STUDY: dict[str, Any] = described_beside(__file__)["study"]
-SLUG = STUDY["slug"]
+FILE = read_study_file((Path(demo.__file__).parent / "study.toml").read_bytes())
+SLUG, NAME, SEED = (FILE.data["study"][key] for key in ("name", "benchmark", "seed"))
 BENCHMARK = Path(demo.__file__).parent / "benchmark"
 # What a rule and real models answered; `make demonstration-runs` makes the models' anew.
 SYSTEMS = ("word_overlap", "minilm", "smollm2_text", "smollm2_likelihood")
 RUNS = [Path(demo.__file__).parent / f"{name}.jsonl" for name in SYSTEMS]
-SHOTS = (10, 20, 30)
 SKILL = 0.9
 # Far enough back for the simulated work to have ended before anybody looks.
 LEAD = timedelta(hours=6)
@@ -43,18 +39,11 @@ def load_demonstration(*, at: datetime, owner: User | None = None) -> Study:
     if not study.is_frozen:
         start_study(study, at=at - LEAD)
     if study.is_open:
-        simulate_study(study, skill=SKILL, seed=STUDY["seed"], at=at - LEAD, pace=ALONE)
+        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, pace=ALONE)
     return study
 
 
 def _set_up(owner: User | None) -> Study:
-    benchmark = Benchmark.objects.get(name=NAME)
-    channel = Channel.objects.get(slug="link")
-    study = Study.objects.create(benchmark=benchmark, channel=channel, **STUDY)
+    study = apply_study(FILE).study
     make_owner(study, owner)
-    add_missing_codes(study)
-    # Five people a cell, on each split another, so that systems count with the runs of all splits.
-    tasks = benchmark.tasks.all()
-    make_batches(study, tasks=tasks, shots=[0], wanted=5)
-    make_batches(study, tasks=tasks, shots=SHOTS, wanted=1)
     return study

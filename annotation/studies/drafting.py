@@ -55,37 +55,6 @@ def split_of(batch: Batch) -> int | None:
     return batch.split if batch.chain is None else batch.chain
 
 
-def select_shots(
-    among: Iterable[Batch], shots: Collection[int], chains: Collection[int | None] | None = None
-) -> list[Batch]:
-    """Those with one of these numbers of shots, and in one of these chains if any are chosen; None
-    stands for the shot sets that nest in none. Zero-shot batches and episodes belong to no chain.
-    """
-    fitting = [batch for batch in among if shots_of(batch) in shots]
-    if chains is None:
-        return fitting
-    return [
-        batch
-        for batch in fitting
-        if batch.training_set is None or batch.test_set.episode is not None or batch.chain in chains
-    ]
-
-
-def make_batches(
-    study: Study,
-    *,
-    tasks: Iterable[Task],
-    shots: Collection[int],
-    chains: Collection[int] | None = None,
-    wanted: int,
-    by: User | None = None,
-) -> list[Batch]:
-    """Add the batches of tasks × shots × chains that the study lacks, and return these; 0 shots is
-    zero-shot, no chains means all."""
-    possible = [batch for task in tasks for batch in possible_batches(task)]
-    return add_batches(study, select_shots(possible, shots, chains), wanted=wanted, by=by)
-
-
 def add_batches(
     study: Study, chosen: Sequence[Batch], *, wanted: int, by: User | None = None
 ) -> list[Batch]:

@@ -7,9 +7,9 @@ import pytest
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Batch, Task
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.batching import make_batches
 from tests.browser.batches import is_done_right, works_through
 from tests.browser.person import MOUSE, Person
 

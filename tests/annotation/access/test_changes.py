@@ -18,7 +18,6 @@ from annotation.studies.drafting import (
     copy_study,
     delete_batches,
     log_batches,
-    make_batches,
     possible_batches,
 )
 from annotation.studies.lifecycle import (
@@ -30,6 +29,7 @@ from annotation.studies.lifecycle import (
 )
 from annotation.studies.people import erase_annotator, exclude, lift_exclusion
 from tests import make
+from tests.batching import make_batches
 
 pytestmark = pytest.mark.django_db
 

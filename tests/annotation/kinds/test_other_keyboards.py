@@ -8,10 +8,10 @@ import pytest
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Item, Judgement, Task
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from annotation.work.judging import current_example, leave_reveal
 from tests import make
+from tests.batching import make_batches
 from tests.skips import SHARED, WITHOUT_FILES
 
 FOLDER = SHARED / "cases" / "answers"

@@ -17,7 +17,6 @@ from annotation.kinds import answer_score
 from annotation.models import Assignment, Batch, Gold, Judgement, Task
 from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from scoring.analysis.uncertainty import agreement
 from scoring.cells.cell_rows import bounds
@@ -28,6 +27,7 @@ from scoring.models import Prediction, Run
 from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.annotation.kinds import typed
+from tests.batching import make_batches
 
 pytestmark = pytest.mark.django_db
 

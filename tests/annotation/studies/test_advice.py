@@ -13,8 +13,8 @@ from annotation.studies.advice import (
     rule_advice,
     study_advice,
 )
-from annotation.studies.drafting import make_batches
 from tests import make
+from tests.batching import make_batches
 
 
 def test_warns_of_a_drop_in_sds_that_three_people_cannot_reach() -> None:

@@ -2,9 +2,10 @@ import pytest
 
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Frozen
-from annotation.studies.drafting import add_batches, make_batches, possible_batches, select_shots
+from annotation.studies.drafting import add_batches, possible_batches
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.batching import make_batches, select_shots
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Item, Study
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import cut_into_parts, possible_batches, select_shots
+from annotation.studies.drafting import cut_into_parts, possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
@@ -18,6 +18,7 @@ from scoring.report.documents import Report, as_text
 from scoring.report.preregistration import Registered, as_markdown
 from scoring.studies.building import BatchOptions, add_chosen, build
 from tests import make
+from tests.batching import select_shots
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Example, Item, ItemSet, Kind, Task
 from annotation.simulation import demo
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.batching import make_batches
 
 pytestmark = pytest.mark.django_db
 

@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 
 from annotation.models import Batch, Benchmark, ChangeAction, OutcomeRule, Pool, Study, Task
 from annotation.models.errors import Frozen, Refusal
-from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from annotation.studies.rules import names_once
 from annotation.studies.study_file.applying import Applied, apply_study
 from annotation.studies.study_file.reading import StudyFile, read_study_file
 from annotation.studies.study_file.writing import as_toml, content_of, document
 from tests import make
+from tests.batching import make_batches
 
 pytestmark = pytest.mark.django_db
 
