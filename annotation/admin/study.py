@@ -232,7 +232,7 @@ class StudyAdmin(MembersAdmin[Study]):
         return self.confirm(
             request,
             study,
-            lambda: act(study, timezone.now(), request.user),
+            lambda: act(study, clock.now(), request.user),
             title=f"{told['button']}: {study}",
             sentences=[told["question"], begun if count else "Nobody has unfinished work."],
             button=told["button"],

@@ -7,11 +7,10 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models
-from django.utils import timezone
 
 from annotation.access.rights import Right, find_owner, may
 from annotation.benchmarks.storing import TaskReport
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.studies.exported_judgements import Chosen
 from annotation.studies.lifecycle import ACTS, CHANGES
@@ -102,7 +101,7 @@ class ChangingCommand(ActingCommand):
         self.help, self.done = f"Changes the state of a study. {told['question']}", told["done"]
 
     def act(self, study: Study, by: User | None) -> None:
-        ACTS[self.change](study, timezone.now(), by)
+        ACTS[self.change](study, clock.now(), by)
 
 
 def add_owner(parser: ArgumentParser) -> None:

@@ -1,10 +1,9 @@
 """Rehearse a study with simulated annotators."""
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from annotation.management.arguments import ActingCommand
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.simulation.rehearsing import order_rehearsal
 from annotation.simulation.simulating import USUAL_CROWD
 
@@ -16,5 +15,5 @@ class Command(ActingCommand):
     )
 
     def act(self, study: Study, by: User | None) -> str:
-        made = order_rehearsal(study, USUAL_CROWD, at=timezone.now(), by=by)
+        made = order_rehearsal(study, USUAL_CROWD, at=clock.now(), by=by)
         return f"The rehearsal {made.slug} is played as soon as a worker is free."

@@ -1,10 +1,9 @@
 """Start a study."""
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from annotation.management.arguments import ActingCommand
-from annotation.models import Study
+from annotation.models import Study, clock
 from annotation.studies.lifecycle import start_study
 
 
@@ -16,4 +15,4 @@ class Command(ActingCommand):
     done = "The study is open. Its settings are frozen from now on."
 
     def act(self, study: Study, by: User | None) -> None:
-        start_study(study, at=timezone.now(), by=by)
+        start_study(study, at=clock.now(), by=by)

@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.utils import timezone
 
 from annotation.management.arguments import RefusingCommand, find_study
+from annotation.models import clock
 from annotation.studies.monitoring import progress_of
 
 
@@ -19,7 +19,7 @@ class Command(RefusingCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = progress_of(find_study(options["slug"]), at=timezone.now())
+        told = progress_of(find_study(options["slug"]), at=clock.now())
         if options["format"] == "json":
             self.stdout.write(json.dumps(told, indent=1, cls=DjangoJSONEncoder))
             return
