@@ -463,6 +463,7 @@ OF_BENCHMARKS = [
     "scoring:samples",
 ]
 # For annotators, who have no account: their own tests say who gets in.
+TRY_ONE = "annotation:try_one"
 ANNOTATORS = {
     "annotation:choose_who",
     "annotation:join_study",
@@ -571,3 +572,20 @@ def test_keeps_accounts_and_tokens_to_superusers(world: World, name: str) -> Non
     found = asked(world, "get", path)
     assert found.pop("superuser") != "login"
     assert set(found.values()) == {"login", "no"}
+
+
+WITH_NUMBER = [*TABLE, *(n for n in ACCOUNTS if n.endswith(("_change", "_delete"))), TRY_ONE]
+
+
+@pytest.mark.parametrize("digits", [30, 5000])
+def test_finds_nothing_at_a_number_of_very_many_digits(world: World, digits: int) -> None:
+    client, giant, answers = world.client_of("superuser"), "9" * digits, {}
+    for name in WITH_NUMBER:
+        given = TABLE[name].arguments(world) if name in TABLE else [1]
+        arguments = [giant if isinstance(one, int) else one for one in given]
+        if giant in arguments:
+            path = reverse(name, args=arguments)
+            answers[name] = {client.get(path).status_code, client.post(path).status_code}
+    assert len(answers) > 50
+    # The admin leads to its front page from what is not there.
+    assert {n: a for n, a in answers.items() if not a <= {302, 400, 404, 405}} == {}

@@ -10,6 +10,7 @@ from annotation.access.rights import RIGHTS, Right, Thing, give_role, may, role_
 from annotation.models import ChangeAction, MemberLink, new_token
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
+from annotation.models.texts import is_key
 
 LASTS = timedelta(days=7)
 NOWHERE = (
@@ -37,7 +38,7 @@ def new_link(thing: Thing, role: str, *, by: User, at: datetime) -> str:
 @transaction.atomic
 def take_back(thing: Thing, pk: str, *, by: User) -> None:
     """Safe to run twice."""
-    link = thing.member_links.filter(pk=int(pk) if pk.isdecimal() else 0).first()
+    link = thing.member_links.filter(pk=int(pk) if is_key(pk) else 0).first()
     if link is not None and link.delete()[0]:
         record(by, thing, ChangeAction.MEMBER_LINK, {"link": link.role}, {})
 

@@ -1,6 +1,5 @@
 """A request as the views get it, with what the middleware added; and who may go on with it."""
 
-import re
 from collections.abc import Sequence
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -11,6 +10,7 @@ from django_htmx.middleware import HtmxDetails
 
 from annotation.access.rights import Right, Thing, is_member, may, whom_to_ask
 from annotation.models import Assignment, Batch, Channel, Invitation, Study
+from annotation.models.texts import is_key
 
 
 class HtmxRequest(HttpRequest):
@@ -27,7 +27,7 @@ def row_ids(request: HttpRequest, name: str) -> list[int]:
     """Of the rows that a form names, maybe thousands in one field. Raises Http404 for what no
     database gives to a row."""
     given = " ".join(request.POST.getlist(name)).split()
-    if not all(re.fullmatch("[0-9]{1,18}", value) for value in given):
+    if not all(map(is_key, given)):
         raise Http404
     return [int(value) for value in given]
 

@@ -14,7 +14,7 @@ from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import OwnedAdmin, row_url, shown, to_row
 from annotation.models import Batch, ItemSet, Pool, Role, Study, StudyState, Task
-from annotation.models.texts import counted
+from annotation.models.texts import counted, is_key
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
@@ -116,7 +116,7 @@ def _batch_of(request: HttpRequest) -> Batch | None:
     match = request.resolver_match
     batch = match.kwargs.get("object_id", "") if match else ""
     found = Batch.objects.select_related("study", "task")
-    return found.filter(pk=int(batch)).first() if batch.isdecimal() else None
+    return found.filter(pk=int(batch)).first() if is_key(batch) else None
 
 
 def _study_of(request: HttpRequest) -> Study | None:
@@ -124,7 +124,7 @@ def _study_of(request: HttpRequest) -> Study | None:
     if batch := _batch_of(request):
         return batch.study
     named = request.GET.get("study", "")
-    return Study.objects.filter(pk=int(named)).first() if named.isdecimal() else None
+    return Study.objects.filter(pk=int(named)).first() if is_key(named) else None
 
 
 def _checks_offered(request: HttpRequest) -> QuerySet[ItemSet]:

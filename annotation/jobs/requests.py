@@ -9,6 +9,7 @@ from annotation.access.requests import HtmxRequest
 from annotation.jobs import files
 from annotation.jobs.files import FileOrder
 from annotation.models import JobFile
+from annotation.models.texts import is_key
 
 PAGE = "annotation/jobs/file.html"
 # Names the job whose file is fetched.
@@ -49,7 +50,7 @@ def document(data: bytes, content_type: str, name: str) -> HttpResponse:
 
 def _fetched(request: HtmxRequest, order: FileOrder, content_type: str) -> HttpResponse:
     number = request.GET[FETCHED]
-    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+    if not is_key(number):
         raise Http404
     file = get_object_or_404(JobFile, job_id=int(number), job__in=order.jobs)
     data = bytes(file.data)

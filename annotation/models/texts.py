@@ -27,6 +27,11 @@ def is_id(value: str) -> bool:
     return value.isprintable() and is_normalized("NFC", value)
 
 
+def is_key(value: str) -> bool:
+    """Whether a text that somebody sent is a number that a database can hold."""
+    return value.isascii() and value.isdecimal() and len(value) < 19
+
+
 def storable(text: str) -> str:
     """A text as every database can hold it: what it cannot is replaced."""
     if is_text(text):

@@ -50,7 +50,7 @@ from annotation.kinds import answer_kind
 from annotation.kinds.choice import MOST_LABELS
 from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
-from annotation.models.texts import is_text
+from annotation.models.texts import is_key, is_text
 from scoring.core.normalisation import read_number
 
 MARK = "#### "
@@ -282,7 +282,7 @@ class TableReader:
         cells = [cell for row in table.rows for cell in table.cells(row, "answer")]
         found = [labels_in(table.rows[0], cell) if self.as_set else [cell] for cell in cells]
         golds = [str(text_of(one)).removesuffix(".0") for pieces in found for one in pieces]
-        numbers = [int(gold) for gold in golds if gold.isdecimal()]
+        numbers = [int(gold) for gold in golds if is_key(gold)]
         are_numbers = bool(numbers) and len(numbers) == len([*filter(None, golds)])
         if not said and not are_numbers:
             return {}

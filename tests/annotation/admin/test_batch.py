@@ -28,6 +28,11 @@ def address(batch: Batch, page: str = "change") -> str:
     return reverse(f"admin:annotation_batch_{page}", args=[batch.pk])
 
 
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000, "\u0661"])
+def test_offers_the_form_beside_a_number_of_no_study(admin_client: Client, number: str) -> None:
+    assert admin_client.get(reverse(ADD), {"study": number}).status_code == 200
+
+
 def form_of(study: Study, task: Task, **changes: object) -> dict[str, object]:
     data = {
         "study": study.pk,
