@@ -11,11 +11,13 @@ from typing import Any
 
 from axes.models import AccessLog
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import (
     Http404,
@@ -38,6 +40,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import page_not_found
 
 from annotation.access import throttles
+from annotation.models.texts import is_key
 from config.health import REQUESTS, fitness
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -203,6 +206,21 @@ def refuse_nul(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
     if request.path.startswith(API):
         return JsonResponse({"detail": sentence}, status=400)
     return HttpResponse(sentence, "text/plain; charset=utf-8", 400)
+
+
+@middleware
+def limit_strangers(request: HttpRequest, get_response: Handler) -> HttpResponseBase:
+    """Who has no account sends no files, and no more than a form holds: what is sent is read before
+    any page looks at who it is. The API looks first."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    is_large = not is_key(length) or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if not is_large or request.path_info.startswith(API) or _has_account(request):
+        return get_response(request)
+    raise RequestDataTooBig("A request of somebody without an account is too large.")
+
+
+def _has_account(request: HttpRequest) -> bool:
+    return not request.path_info.startswith(ANNOTATORS) and get_user(request).is_authenticated
 
 
 AGAIN_AFTER_S = 5

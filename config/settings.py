@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "config.middleware.load_from_here_alone",
     "config.middleware.Sessions",
     "config.middleware.AnnotatorsLanguage",
+    "config.middleware.limit_strangers",
     "config.middleware.slow_guessing",
     "django.middleware.common.CommonMiddleware",
     "config.middleware.refuse_nul",
