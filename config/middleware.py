@@ -2,6 +2,7 @@
 is said where nothing can be done for them. People get pages, programs of the API get JSON."""
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -224,8 +225,9 @@ def _has_account(request: HttpRequest) -> bool:
 
 
 AGAIN_AFTER_S = 5
-# Never written into a page, nor is what belongs to the page's own protection.
-NOT_REPEATED = ("password", "csrfmiddlewaretoken")
+# Never written into a page, whatever else its field is called; nor sent again without it.
+SECRET = re.compile("password|secret|token", re.IGNORECASE)
+OF_THE_PAGE = "csrfmiddlewaretoken"
 
 
 @middleware
@@ -291,17 +293,13 @@ def _busy(request: HttpRequest) -> HttpResponse:
     if request.path.startswith(API):
         sentence = _("The database is busy, and nothing was stored. Send this again in a moment.")
         return JsonResponse({"detail": sentence}, status=503)
+    sent = {name: values for name, values in request.POST.lists() if name != OF_THE_PAGE}
     # Without the request: what the page usually shows of it might be read from the database.
     context = {
         "address": request.get_full_path(),
         "is_form": request.method == "POST",
-        "fields": [
-            (name, str(value))
-            for name, values in request.POST.lists()
-            if not name.startswith(NOT_REPEATED)
-            for value in values
-        ],
-        "has_file": request.method == "POST" and bool(request.FILES),
+        "fields": [(name, str(value)) for name, values in sent.items() for value in values],
+        "is_not_repeated": bool(request.FILES) or any(map(SECRET.search, sent)),
         "seconds": AGAIN_AFTER_S,
         "csrf_token": get_token(request),
     }

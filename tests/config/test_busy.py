@@ -108,6 +108,21 @@ def test_never_repeats_a_password(client: Client) -> None:
     assert b"s3cret" not in response.content
 
 
+@pytest.mark.parametrize(
+    "name", ["password", "old_password", "new_password1", "Passwords", "token", "webhook_secret"]
+)
+def test_repeats_no_secret_of_any_name_nor_sends_the_rest_without_it(
+    at_work: Client, name: str
+) -> None:
+    with locked():
+        response = at_work.post("/work/submit/", {"step": "0", "option": "1", name: "s3cret"})
+    page = response.content.decode()
+    assert response.status_code == 503
+    assert "s3cret" not in page
+    assert "<form" not in page
+    assert "Go back, and send the form again" in page
+
+
 def test_shows_the_front_page_without_a_write(client: Client) -> None:
     with locked():
         assert client.get("/").status_code == 200
@@ -133,4 +148,4 @@ def test_asks_for_a_file_once_more(admin_client: Client, tmp_path: Path) -> None
             "/admin/annotation/benchmark/import/", {"name": "mine", "file": file}
         )
     assert response.status_code == 503
-    assert b"send the file again" in response.content
+    assert b"send the form again" in response.content
