@@ -34,9 +34,9 @@ app.autodiscover_tasks(ROOMS)
 
 
 @worker_init.connect
-def refuse_another_version(**kwargs: object) -> None:
+def refuse_another_database(**kwargs: object) -> None:
     # It needs the applications, which are loaded by then.
-    import_module("config.migrations").refuse_misfit()
+    import_module("config.migrations").refuse_another_database()
 
 
 # No broker redelivers a message lost with its worker in time, so a job is a

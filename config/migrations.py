@@ -11,6 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ModelState, ProjectState
 
+from annotation.access.identity import KEY_CHANGED, remember_key
 from annotation.models.errors import BadInput
 
 Key = tuple[str, str]  # an app and the name of a migration
@@ -81,10 +82,11 @@ def _of_this_code() -> tuple[set[Key], set[Key]]:
     return set(loader.graph.leaf_nodes()), {*loader.disk_migrations, *former}
 
 
-def refuse_misfit() -> None:
-    """Stops the start of a web server or worker."""
+def refuse_another_database() -> None:
+    """Stops the start of a web server or worker whose version or identity key is not the
+    database's."""
     try:
-        wrong = misfit()
+        wrong = misfit() or ("" if remember_key() else KEY_CHANGED)
     except DatabaseError:
         return  # A database that is away may come back, and then each page asks again.
     finally:

@@ -18,6 +18,5 @@ if settings.METRICS_TOKEN:
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(counts))
 
 application = get_wsgi_application()
-# They need the applications, which were loaded just now.
-import_module("config.migrations").refuse_misfit()
-import_module("annotation.access.identity").refuse_another_key()
+# It needs the applications, which were loaded just now.
+import_module("config.migrations").refuse_another_database()

@@ -11,7 +11,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import DatabaseError, connections, transaction
+from django.db import connections, transaction
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
@@ -101,18 +101,6 @@ def replace_key(*, with_erased: bool = False) -> tuple[int, int]:
     if not remember_key():
         raise AssertionError("The key that the hashes were just made with is the database's.")
     return hashed, lost
-
-
-def refuse_another_key() -> None:
-    """Stops the web server's start."""
-    try:
-        is_refused = is_migrated() and not remember_key()
-    except DatabaseError:
-        return  # A database that is away may come back, and entering a study asks again.
-    finally:
-        connections.close_all()
-    if is_refused:
-        raise SystemExit(KEY_CHANGED)
 
 
 @register(Tags.database)

@@ -59,7 +59,7 @@ class TestVersion:
         look_again()
         assert client.get("/").status_code == 200
         assert client.get("/readyz").json()["version"] == "ok"
-        migrations.refuse_misfit()
+        migrations.refuse_another_database()
 
     @pytest.mark.parametrize("sentence", [migrations.LATER, migrations.EARLIER])
     def test_takes_no_work_on_another_versions_database(
@@ -80,7 +80,7 @@ class TestVersion:
         another_version(sentence)
         monkeypatch.setattr(connections, "close_all", lambda: None)
         with pytest.raises(SystemExit, match=sentence):
-            migrations.refuse_misfit()
+            migrations.refuse_another_database()
 
     def test_make_run_migrates_no_later_database(self, monkeypatch: pytest.MonkeyPatch) -> None:
         another_version(migrations.LATER)
