@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Judgement, Place, clock
 from annotation.models.resting import Rest
-from config import migrations, serve
+from config import celery, migrations, serve
 from config.health import fitness
 from tests import make
 from tests.annotation.models.test_clock import APART
@@ -74,13 +74,14 @@ class TestVersion:
         assert (alive.status_code, alive.content.decode()) == (200, f"{sentence}\n")
 
     @pytest.mark.parametrize("sentence", [migrations.LATER, migrations.EARLIER])
+    @pytest.mark.parametrize("start", [migrations, celery], ids=["web", "worker"])
     def test_does_not_start_on_another_versions_database(
-        self, sentence: str, monkeypatch: pytest.MonkeyPatch
+        self, sentence: str, start: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         another_version(sentence)
         monkeypatch.setattr(connections, "close_all", lambda: None)
         with pytest.raises(SystemExit, match=sentence):
-            migrations.refuse_another_database()
+            start.refuse_another_database()
 
     def test_make_run_migrates_no_later_database(self, monkeypatch: pytest.MonkeyPatch) -> None:
         another_version(migrations.LATER)
