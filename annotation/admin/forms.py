@@ -26,6 +26,7 @@ from annotation.models import (
 )
 from annotation.models.errors import Refusal
 from annotation.models.settings import SETTINGS
+from annotation.studies.codes import let_go_of_codes
 from annotation.studies.forms import offer
 from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
 
@@ -138,14 +139,10 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
         """`clean` reports it in a sentence that names the outcomes."""
 
     def save_existing_objects(self, commit: bool = True) -> list[OutcomeRule]:
-        """Codes may have been swapped, so each lets go of its old one first.
-
-        Of a started study no form has changed, though its `changed_data` lists what was not sent.
-        """
-        for form in self.initial_forms:
-            if commit and form.has_changed() and "code" in form.changed_data:
-                rule = OutcomeRule.objects.filter(pk=form.instance.pk)
-                rule.update(code=f"being changed {form.instance.pk}")
+        """Of a started study no form has changed, though its `changed_data` lists what was not
+        sent."""
+        changed = [form for form in self.initial_forms if commit and form.has_changed()]
+        let_go_of_codes(form.instance for form in changed if "code" in form.changed_data)
         return super().save_existing_objects(commit)
 
 

@@ -86,7 +86,7 @@ class PoolInline(admin.TabularInline[Pool, Study]):
 @admin.register(Study)
 class StudyAdmin(MembersAdmin[Study]):
     pages = {
-        **dict.fromkeys(ACTS, (CHANGE, Right.SET_UP)),
+        **{name: (CHANGE, Right.SET_UP) for name in ACTS if CHANGES[name]["offered"]},
         "copy": ("annotation.add_study", Right.SET_UP),
         "invitations": ("annotation.add_invitation", Right.IDS),
         "members": (CHANGE, Right.MEMBERS),

@@ -91,7 +91,7 @@ class ActingCommand(RefusingCommand):
 
 
 class ChangingCommand(ActingCommand):
-    """Changes the state of a study that has started, as lifecycle.toml says it."""
+    """Changes the state of a study, as lifecycle.toml says it."""
 
     change = ""
 

@@ -60,6 +60,12 @@ def log_rules(study: Study, before: Rules, *, by: User | None) -> None:
         record(by, study, ChangeAction.OUTCOMES, was, now)
 
 
+def let_go_of_codes(rules: Iterable[OutcomeRule]) -> None:
+    """Codes may have been swapped: before they are stored, each lets go of its old one."""
+    for rule in rules:
+        OutcomeRule.objects.filter(pk=rule.pk).update(code=f"being changed {rule.pk}")
+
+
 # The outcomes that a platform rewards; all others are returned there.
 REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
 

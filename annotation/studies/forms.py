@@ -12,12 +12,14 @@ from django.db.models import QuerySet
 
 from annotation.kinds import answer_kind, in_full
 from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task, new_token
+from annotation.models.settings import in_table
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
 from annotation.work.estimating import expected_seconds
 
 SEPARATOR = "---"
+_KEYS = in_table("batches")
 
 
 class GoldForm(forms.Form):
@@ -98,10 +100,7 @@ class BuilderForm(forms.Form):
 
     cells = forms.MultipleChoiceField(label="Tasks and shots", required=False)
     splits = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple,
-        required=False,
-        help_text="Each split is another draw of the examples, with people of its own. Sets that "
-        "nest in one another go under the number of the smallest.",
+        widget=forms.CheckboxSelectMultiple, required=False, help_text=_KEYS["splits"].meaning
     )
     episodes = forms.MultipleChoiceField(
         label="Episodes", widget=forms.CheckboxSelectMultiple, required=False
@@ -115,7 +114,7 @@ class BuilderForm(forms.Form):
         Pool.objects.none(),
         required=False,
         empty_label="each of them",
-        help_text="Whose batches they are.",
+        help_text=_KEYS["pool"].meaning,
     )
     wanted = forms.IntegerField(
         label="People in each batch", initial=USUAL_PEOPLE, min_value=1, max_value=10_000
@@ -124,29 +123,27 @@ class BuilderForm(forms.Form):
         label="Items for each person",
         required=False,
         min_value=1,
-        help_text="A sample of each test set; leave empty for all of it.",
+        help_text=_KEYS["items_a_person"].meaning,
     )
     viewers = forms.IntegerField(
         label="People for each item",
         required=False,
         min_value=2,
         max_value=100,
-        help_text="Hands each test set out in parts of so many items, a part to a person, so that "
-        "each item has so many people; leave empty for the same items for everybody.",
+        help_text=_KEYS["people_an_item"].meaning,
     )
     sample_seed = forms.IntegerField(
         label="Seed of the sample",
         required=False,
         min_value=0,
         max_value=2**31,
-        help_text="The same seed draws the same items again.",
+        help_text=_KEYS["sample_seed"].meaning,
     )
     checks = forms.ModelChoiceField(
         ItemSet.objects.none(),
         label="Checks before all else",
         required=False,
-        help_text="Answered first, by the people of every batch that is added; their least share "
-        "of right answers is in the settings.",
+        help_text=_KEYS["checks"].meaning,
     )
     seconds = forms.FloatField(
         label="Seconds for one example",

@@ -273,6 +273,7 @@ def take_out(study: Study, *, by: User | None = None) -> None:
 
 # What changes the state, by the names in lifecycle.toml.
 ACTS: dict[str, Callable[[Study, datetime, User | None], None]] = {
+    "start": lambda study, at, by: start_study(study, at=at, by=by),
     "pause": lambda study, _at, by: pause_study(study, by=by),
     "resume": lambda study, _at, by: resume_study(study, by=by),
     "close": lambda study, at, by: close_study(study, at=at, by=by),

@@ -32,7 +32,7 @@ from annotation.studies import exported_judgements
 from annotation.studies.advice import design_advice, study_advice
 from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read, what_it_pays
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
-from annotation.studies.lifecycle import start_study, what_is_missing
+from annotation.studies.lifecycle import CHANGES, start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
 from annotation.studies.screening import screening_facts, unsure_verdicts
@@ -78,7 +78,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         except Refusal as problem:
             refusal = str(problem)
         else:
-            messages.success(request, "The study is open. Its settings are frozen from now on.")
+            messages.success(request, CHANGES["start"]["done"])
             return redirect("annotation:watch", study.slug)
     sets = ("training_set", "test_set", "check_set__task")
     batches = list(study.batches.select_related("task", *sets))

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.access.rights import Right, benchmarks_with_gold, make_owner, may
 from annotation.models import Batch, Benchmark, Channel, OutcomeRule, Pool, Study
@@ -16,7 +17,7 @@ from annotation.models.assignment import random_letters
 from annotation.models.errors import Frozen
 from annotation.models.settings import BY_COLUMN, OF_STUDY, in_table
 from annotation.models.study import NEVER_FROZEN
-from annotation.studies.codes import UNPAID, log_rules, rules_of
+from annotation.studies.codes import UNPAID, let_go_of_codes, log_rules, rules_of
 from annotation.studies.drafting import hold_draft, log_batches
 from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
 from annotation.studies.study_file.batch_tables import BatchReader, key_of
@@ -60,7 +61,9 @@ def apply_study(
         sentence = f"There is a study “{study.slug}” already: choose another name."
         raise file.wrong(("study", "name"), sentence)
     before = content_of(study) if study else None
-    after = _content(file, said, before, by)
+    values, pools = _settings(file, said, before, by), _pools(file, before)
+    batches = BatchReader(file, values["benchmark"], pools).batches()
+    after = Content(values, pools, batches, _rules(file, before))
     codes = any("code" in file.table("outcomes", name) for name in file.table("outcomes"))
     was, now = (document(one, codes=codes) if one else {} for one in (before, after))
     stored, given = (as_toml(one).split("\n") for one in (was, now))
@@ -77,52 +80,37 @@ def apply_study(
 # What the file says
 
 
-def _content(
-    file: StudyFile, said: Mapping[str, Mapping[str, Any]], before: Content | None, by: User | None
-) -> Content:
-    values = _settings(file, said, before, by)
-    pools = _pools(file, before)
-    batches = BatchReader(file, values["benchmark"], pools).batches()
-    return Content(values, pools, batches, _rules(file, before))
-
-
 def _settings(
     file: StudyFile, said: Mapping[str, Mapping[str, Any]], before: Content | None, by: User | None
 ) -> dict[str, Any]:
     """By column; what the file leaves out is as usual, but for a seed that there is already."""
     values: dict[str, Any] = {}
     for name, one in BY_COLUMN.items():
-        kept = name == "seed" and before is not None
-        usual = before.settings[name] if kept and before else _usual(name)
+        field: Any = Study._meta.get_field(name)
+        usual = one.default if field.is_relation else field.get_default()
+        if name == "seed" and before:
+            usual = before.settings[name]
         values[name] = said[one.table].get(one.key, usual)
+    benchmarks = Benchmark.objects.all() if by is None else benchmarks_with_gold(by)
+    channels = Channel.objects.filter(is_simulated=False)
     values |= {
         "currency": values["currency"].upper(),
         "consent_text": _consent(file, said["study"]),
+        "named_systems": names_once(values["named_systems"]),
+        "benchmark": _named(file, "benchmark", benchmarks, "name", values["benchmark"]),
+        "channel": _named(file, "channel", channels, "slug", values["channel"]),
     }
-    values["named_systems"] = names_once(values["named_systems"])
-    values["benchmark"] = _benchmark(file, values["benchmark"], by)
-    channel = Channel.objects.filter(slug=values["channel"], is_simulated=False).first()
-    if channel is None:
-        known = ", ".join(Channel.objects.filter(is_simulated=False).values_list("slug", flat=True))
-        raise file.wrong(("study", "channel"), f"There is no such channel; there are: {known}.")
-    values["channel"] = channel
     for name, sentence in broken_rules(values):
         raise file.wrong((BY_COLUMN[name].table, BY_COLUMN[name].key), sentence)
     return values
 
 
-def _usual(name: str) -> Any:
-    field: Any = Study._meta.get_field(name)
-    return BY_COLUMN[name].default if field.is_relation else field.get_default()
-
-
-def _benchmark(file: StudyFile, name: str, by: User | None) -> Benchmark:
-    own = Benchmark.objects.all() if by is None else benchmarks_with_gold(by)
-    found = own.filter(name=name).first()
+def _named(file: StudyFile, key: str, rows: QuerySet[Any], field: str, name: str) -> Any:
+    found = rows.filter(**{field: name}).first()
     if found is None:
-        known = ", ".join(own.values_list("name", flat=True)) or "none"
-        sentence = f"There is no benchmark “{name[:80]}” that you may use; there are: {known}."
-        raise file.wrong(("study", "benchmark"), sentence)
+        known = ", ".join(rows.values_list(field, flat=True)) or "none"
+        sentence = f"There is no {key} “{name[:80]}” that you may use; there are: {known}."
+        raise file.wrong(("study", key), sentence)
     return found
 
 
@@ -137,9 +125,8 @@ def _consent(file: StudyFile, said: Mapping[str, Any]) -> str:
         try:
             first = (file.folder / said["consent_file"]).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise file.wrong(
-                place, "No text in UTF-8 can be read there: check the name."
-            ) from error
+            sentence = "No text in UTF-8 can be read there: check the name."
+            raise file.wrong(place, sentence) from error
     file.check_keys(("study", "consents"), dict(settings.LANGUAGES))
     return in_languages(first.strip(), {code: text.strip() for code, text in others.items()})
 
@@ -196,15 +183,13 @@ def _check_frozen(
 
 
 def _differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Tables and their keys, but of those that are repeated the table alone."""
     for table in TABLES:
-        if table in ("pools", "batches"):
-            if was.get(table) != now.get(table):
-                yield (table,)
-            continue
-        stored, given = was.get(table, {}), now.get(table, {})
+        sides = [one.get(table, {}) for one in (was, now)]
+        stored, given = (side if isinstance(side, Mapping) else {"": side} for side in sides)
         for key in {**stored, **given}:
             if stored.get(key) != given.get(key):
-                yield (table, key)
+                yield (table, key) if key else (table,)
 
 
 # Storing
@@ -252,7 +237,10 @@ def _store_rows(study: Study, before: Content, after: Content, by: User | None) 
     Batch.objects.bulk_create(one for one in after.batches if key_of(one) not in there)
     log_batches(study, before.batches, after.batches, by=by)
     was = rules_of(study)
-    _stored_rules(study, after.rules)
+    let_go_of_codes(study.outcome_rules.all())
+    for rule in after.rules:
+        rule.study = study
+        rule.save()
     if was:
         log_rules(study, was, by=by)
 
@@ -267,12 +255,3 @@ def _stored_pools(study: Study, before: Iterable[Pool], after: Iterable[Pool]) -
         pool.join_token = stored[pool.pk].join_token if pool.pk else pool.join_token
         pool.save()
     return {pool.slug: pool for pool in after}
-
-
-def _stored_rules(study: Study, rules: Iterable[OutcomeRule]) -> None:
-    """Codes may have been swapped, so each lets go of its old one first."""
-    for rule in study.outcome_rules.all():
-        study.outcome_rules.filter(pk=rule.pk).update(code=f"being changed {rule.pk}")
-    for rule in rules:
-        rule.study = study
-        rule.save()

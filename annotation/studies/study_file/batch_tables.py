@@ -187,11 +187,9 @@ class BatchReader:
             return [self._among(by_episode, n, place, task, "episodes") for n in said["episodes"]]
         of_sets = [one for one in possible if one.test_set.episode is None]
         if "training_set" in said:
-            chosen = self._set(task, Role.TRAINING, said, place)
+            chosen = self._set(task, Role.TRAINING, said["training_set"], (*place, "training_set"))
             there = [one for one in possible if one.training_set == chosen]
             return there[:1] or [Batch(task=task, training_set=chosen)]
-        if "test_set" in said and not of_sets:
-            return [Batch(task=task)]
         by_shots: dict[Any, dict[Any, list[Batch]]] = {}
         for one in of_sets:
             by_shots.setdefault(shots_of(one), {}).setdefault(one.split, []).append(one)
@@ -214,12 +212,9 @@ class BatchReader:
             raise self.file.wrong((*place, key), sentence)
         return there[number]
 
-    def _set(self, task: Task, role: Role, said: Mapping[str, Any], place: Any) -> ItemSet:
-        key = f"{role.value}_set"
+    def _set(self, task: Task, role: Role, name: str, place: Any) -> ItemSet:
         sets = {one.name: one for one in task.item_sets.filter(role=role)}
-        found: ItemSet = self._one_of(
-            f"{role.value} sets of {task.slug}", sets, said[key], (*place, key)
-        )
+        found: ItemSet = self._one_of(f"{role.value} sets of {task.slug}", sets, name, place)
         return found
 
     def _asked(
@@ -231,7 +226,7 @@ class BatchReader:
         batches = [copy(one) for one in chosen]
         if "test_set" in said:
             for batch in batches:
-                batch.test_set = self._set(task, Role.TEST, said, place)
+                batch.test_set = self._set(task, Role.TEST, said["test_set"], (*place, "test_set"))
         try:
             if items and viewers:
                 batches = list(in_parts(batches, items, viewers, seed=seed))
@@ -246,12 +241,7 @@ class BatchReader:
             if "pool" in said:
                 batch.pool = self._one_of("pools", self.pools, said["pool"], (*place, "pool"))
             if "checks" in said:
-                batch.check_set = self._checks(said["checks"], (*place, "checks"))
+                slug, _slash, name = said["checks"].partition("/")
+                of_task = self._one_of("tasks", self.tasks, slug, (*place, "checks"))
+                batch.check_set = self._set(of_task, Role.TRAINING, name, (*place, "checks"))
             yield batch
-
-    def _checks(self, name: str, place: Any) -> ItemSet:
-        slug, _slash, set_name = name.partition("/")
-        task = self._one_of("tasks", self.tasks, slug, place)
-        sets = {one.name: one for one in task.item_sets.filter(role=Role.TRAINING)}
-        found: ItemSet = self._one_of(f"training sets of {slug}", sets, set_name, place)
-        return found

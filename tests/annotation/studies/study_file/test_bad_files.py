@@ -214,7 +214,7 @@ BAD = [
     (
         'title = "Mood"\n',
         'title = "Mood"\nchannel = "simulated"\n',
-        "line 4, study.channel: There is no such channel; there are: conn",
+        "line 4, study.channel: There is no channel “simulated” that you may use; there are: conn",
     ),
     (
         'tasks = ["mood"]\nshots = [0]',
