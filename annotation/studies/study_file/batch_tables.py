@@ -2,6 +2,7 @@
 splits or episodes; and the batches that such tables stand for."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
@@ -108,32 +109,22 @@ def _table(
 def _layout(batch: Batch) -> tuple[Any, ...]:
     """What the parts of one layout have in common, in batches that one table can say."""
     stem = batch.test_set.name.rpartition("-")[0]
-    return (
-        batch.task_id,
-        stem,
-        batch.training_set_id,
-        batch.pool_id,
-        batch.wanted,
-        batch.check_set_id,
-    )
+    keys = (batch.task_id, batch.training_set_id, batch.pool_id, batch.check_set_id)
+    return (stem, *keys, batch.wanted)
 
 
 def _whole_layouts(batches: Sequence[Batch]) -> set[tuple[Any, ...]]:
     """Those of which no part is missing."""
-    parts: dict[tuple[Any, ...], set[str]] = {}
-    for batch in batches:
-        if LAID_OUT.search(batch.test_set.name):
-            parts.setdefault(_layout(batch), set()).add(batch.test_set.name)
-    return {
-        layout
-        for layout, names in parts.items()
-        if names == {name for name in _names(layout[0], layout[1]) if LAID_OUT.search(name)}
-    }
+    counts = Counter(_layout(one) for one in batches if LAID_OUT.search(one.test_set.name))
+    return {layout for layout, count in counts.items() if count == _parts(*layout[:2])}
 
 
-def _names(task_id: int, stem: str) -> Iterable[str]:
-    sets = ItemSet.objects.filter(task=task_id, role=Role.TEST, name__startswith=f"{stem}-")
-    return (name for name in sets.values_list("name", flat=True) if name.rpartition("-")[0] == stem)
+def _parts(stem: str, task_id: int) -> int:
+    """How many there are of a layout: a seed too may stand behind the stem."""
+    sets = ItemSet.objects.filter(task=task_id, name__startswith=f"{stem}-")
+    return sum(
+        one.removeprefix(f"{stem}-").isdecimal() for one in sets.values_list("name", flat=True)
+    )
 
 
 # From tables to batches
@@ -227,6 +218,9 @@ class BatchReader:
         if "test_set" in said:
             for batch in batches:
                 batch.test_set = self._set(task, Role.TEST, said["test_set"], (*place, "test_set"))
+        if any(batch.test_set_id is None for batch in batches):
+            sentence = f"The task {task.slug} has no test set of its own: name one as test_set."
+            raise self.file.wrong(place, sentence)
         try:
             if items and viewers:
                 batches = list(in_parts(batches, items, viewers, seed=seed))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Role, Study, Task
+from annotation.models.errors import BadInput
 from annotation.studies.drafting import cut_into_parts, possible_batches
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.batch_tables import batch_tables, key_of
@@ -134,3 +135,9 @@ def test_says_episodes_by_their_numbers() -> None:
     study.batches.filter(pk=batch.pk).update(test_set=part)
     before = keys_of(study)
     assert keys_of(applied(task, *tables_of(study))) == before
+
+
+def test_asks_for_the_test_set_where_a_task_has_none_of_its_own(task: Task) -> None:
+    task.item_sets.filter(role=Role.TEST).delete()
+    with pytest.raises(BadInput, match=r"batches\[1\]: The task mood has no test set of its own"):
+        applied(task, {"tasks": ["mood"], "training_set": "some"})
