@@ -25,7 +25,7 @@ from annotation.models import (
     Study,
 )
 from annotation.models.errors import Refusal
-from annotation.models.settings import SETTINGS
+from annotation.models.settings import SETTINGS, WORDS
 from annotation.studies.codes import let_go_of_codes
 from annotation.studies.forms import offer
 from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
@@ -59,9 +59,7 @@ class StudyForm(RuledForm[Study]):
     named_systems = NamesField(
         label="Systems to compare with",
         rows=4,
-        help_text="One a line, by the name that its runs have. Name the method too, as BERT FT, or "
-        "every method of it counts, also of runs that come after the study is closed. Leave it "
-        "empty for all that have a whole run on every task of the study when it closes.",
+        help_text=WORDS["named_systems"]["help_text"],
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -4,6 +4,7 @@ reference read their lists, meanings and bounds from it."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from annotation.models.texts import described_beside
 
@@ -18,7 +19,9 @@ class Setting:
     table: str
     key: str
     column: str
-    meaning: str
+    label: str = ""
+    # In a form; and in the reference of the file, where that takes other words.
+    meaning: str = ""
     in_file: str = ""
     changes: str = ""
     unit: str = ""
@@ -47,7 +50,11 @@ SETTINGS = tuple(_settings())
 # Tables that are given once, and hold columns of the study itself.
 OF_STUDY = ("study", "pay", "screening", "comparison")
 BY_COLUMN = {one.column: one for one in SETTINGS if one.table in OF_STUDY and one.column}
-MEANINGS = {name: one.meaning for name, one in BY_COLUMN.items()}
+# What a column of a study is called, if not by its name, and what its form says of it.
+WORDS: dict[str, dict[str, Any]] = {
+    name: {"verbose_name": one.label or None, "help_text": one.meaning}
+    for name, one in BY_COLUMN.items()
+}
 
 
 def in_table(table: str) -> dict[str, Setting]:

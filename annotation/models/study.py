@@ -11,7 +11,7 @@ from django.db.models import Q
 from annotation.models import clock
 from annotation.models.channel import Channel
 from annotation.models.constraints import check, if_given, once
-from annotation.models.settings import MEANINGS, columns
+from annotation.models.settings import WORDS, columns
 
 
 def new_seed() -> int:
@@ -53,7 +53,7 @@ LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 class Study(models.Model):
-    slug = models.SlugField("short name", max_length=80, unique=True, help_text=MEANINGS["slug"])
+    slug = models.SlugField(max_length=80, unique=True, **WORDS["slug"])
     title = models.CharField(max_length=200)
     benchmark = models.ForeignKey("Benchmark", on_delete=models.PROTECT, related_name="studies")
     channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="studies")
@@ -71,109 +71,61 @@ class Study(models.Model):
     state = models.CharField(
         max_length=6, choices=StudyState.choices, default=StudyState.DRAFT, editable=False
     )
-    consent_text = models.TextField(blank=True, help_text=MEANINGS["consent_text"])
-    contact = models.CharField(max_length=200, blank=True, help_text=MEANINGS["contact"])
+    consent_text = models.TextField(blank=True, **WORDS["consent_text"])
+    contact = models.CharField(max_length=200, blank=True, **WORDS["contact"])
     hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="USD")
     # Only costs and reports know it; annotators are paid without it.
     platform_fee = models.DecimalField(
-        "platform fee on top, in percent", max_digits=5, decimal_places=2, default=0
+        max_digits=5, decimal_places=2, default=0, **WORDS["platform_fee"]
     )
 
     # What a researcher expects who knows better than what others took on the same tasks.
     expected_seconds = models.FloatField(
-        "expected seconds per example",
         null=True,
         blank=True,
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
-        help_text=MEANINGS["expected_seconds"],
+        **WORDS["expected_seconds"],
     )
-
-    min_training_score = models.FloatField(
-        "floor, in percent", null=True, blank=True, help_text=MEANINGS["min_training_score"]
-    )
-    max_drop = models.FloatField(
-        "drop below the group's mean", null=True, blank=True, help_text=MEANINGS["max_drop"]
-    )
+    min_training_score = models.FloatField(null=True, blank=True, **WORDS["min_training_score"])
+    max_drop = models.FloatField(null=True, blank=True, **WORDS["max_drop"])
     drop_unit = models.CharField(
-        "in", max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
+        max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS, **WORDS["drop_unit"]
     )
-    drop_group_size = models.PositiveSmallIntegerField(
-        "size of the group", default=5, help_text=MEANINGS["drop_group_size"]
-    )
-
-    min_check_score = models.FloatField(
-        "least share of the checks, in percent",
-        null=True,
-        blank=True,
-        help_text=MEANINGS["min_check_score"],
-    )
+    drop_group_size = models.PositiveSmallIntegerField(default=5, **WORDS["drop_group_size"])
+    min_check_score = models.FloatField(null=True, blank=True, **WORDS["min_check_score"])
 
     # No open crowd: the owner knows who takes part, and says who they are.
-    known_people = models.CharField(
-        "known people", max_length=300, blank=True, help_text=MEANINGS["known_people"]
-    )
-
-    question = models.CharField(
-        "research question", max_length=300, blank=True, help_text=MEANINGS["question"]
-    )
+    known_people = models.CharField(max_length=300, blank=True, **WORDS["known_people"])
+    question = models.CharField(max_length=300, blank=True, **WORDS["question"])
     # Names as runs have them, with a method behind it where one alone is meant; empty for all that
     # have a whole run on every task of the study when it closes.
-    named_systems = models.JSONField("systems to compare with", default=list, blank=True)
-    margin = models.FloatField("margin, in points", default=0, help_text=MEANINGS["margin"])
-
-    margin_reason = models.CharField(
-        "reason of the margin", max_length=300, blank=True, help_text=MEANINGS["margin_reason"]
-    )
-    ends_on = models.DateField("ends on", null=True, blank=True, help_text=MEANINGS["ends_on"])
+    named_systems = models.JSONField(default=list, blank=True, **WORDS["named_systems"])
+    margin = models.FloatField(default=0, **WORDS["margin"])
+    margin_reason = models.CharField(max_length=300, blank=True, **WORDS["margin_reason"])
+    ends_on = models.DateField(null=True, blank=True, **WORDS["ends_on"])
 
     # The word of the owner on items that no answer gets wholly right.
     unanswerable_reason = models.CharField(
-        "why unanswerable items stay",
-        max_length=300,
-        blank=True,
-        help_text=MEANINGS["unanswerable_reason"],
+        max_length=300, blank=True, **WORDS["unanswerable_reason"]
     )
 
     # The word of the owner on a rule that lets most guessers in.
-    screening_reason = models.CharField(
-        "why a weak screening stays",
-        max_length=300,
-        blank=True,
-        help_text=MEANINGS["screening_reason"],
-    )
+    screening_reason = models.CharField(max_length=300, blank=True, **WORDS["screening_reason"])
 
     # Whoever comes later in the hour types the hour's code; see annotation/work/crowding.py.
-    joins_an_hour = models.PositiveIntegerField(
-        "people an hour from one address",
-        null=True,
-        blank=True,
-        help_text=MEANINGS["joins_an_hour"],
-    )
-    lease_minutes = models.PositiveIntegerField(
-        "minutes that a place is kept", default=60, help_text=MEANINGS["lease_minutes"]
-    )
-    expire_hours = models.PositiveIntegerField(
-        "hours until work expires", default=24, help_text=MEANINGS["expire_hours"]
-    )
-    idle_after_s = models.PositiveIntegerField(
-        "seconds until time counts as idle", default=30, help_text=MEANINGS["idle_after_s"]
-    )
-    item_cap_s = models.PositiveIntegerField("seconds for one example, at most", default=180)
-    reading_cap_s = models.PositiveIntegerField(
-        "seconds for the task description, at most", default=300
-    )
-    reveal_cap_s = models.PositiveIntegerField("seconds for one gold answer, at most", default=60)
-
+    joins_an_hour = models.PositiveIntegerField(null=True, blank=True, **WORDS["joins_an_hour"])
+    lease_minutes = models.PositiveIntegerField(default=60, **WORDS["lease_minutes"])
+    expire_hours = models.PositiveIntegerField(default=24, **WORDS["expire_hours"])
+    idle_after_s = models.PositiveIntegerField(default=30, **WORDS["idle_after_s"])
+    item_cap_s = models.PositiveIntegerField(default=180, **WORDS["item_cap_s"])
+    reading_cap_s = models.PositiveIntegerField(default=300, **WORDS["reading_cap_s"])
+    reveal_cap_s = models.PositiveIntegerField(default=60, **WORDS["reveal_cap_s"])
     shuffle_by = models.CharField(
-        "shuffle", max_length=4, choices=Shuffle.choices, default=Shuffle.TEXT
+        max_length=4, choices=Shuffle.choices, default=Shuffle.TEXT, **WORDS["shuffle_by"]
     )
-    shuffle_options = models.BooleanField(
-        "shuffle the options of an item", default=False, help_text=MEANINGS["shuffle_options"]
-    )
-    has_decoy = models.BooleanField(
-        "a question for programs", default=False, help_text=MEANINGS["has_decoy"]
-    )
+    shuffle_options = models.BooleanField(default=False, **WORDS["shuffle_options"])
+    has_decoy = models.BooleanField(default=False, **WORDS["has_decoy"])
     seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = clock.WrittenAtField(auto_now_add=True)
