@@ -11,6 +11,7 @@ from annotation.models.errors import Frozen, Refusal
 from annotation.studies.lifecycle import start_study
 from annotation.studies.rules import names_once
 from annotation.studies.study_file.applying import Applied, apply_study
+from annotation.studies.study_file.batch_tables import BatchReader
 from annotation.studies.study_file.reading import StudyFile, read_study_file
 from annotation.studies.study_file.writing import as_toml, content_of, document
 from tests import make
@@ -365,3 +366,20 @@ def test_gives_every_text_back_as_it_was(mood: Benchmark, text: str) -> None:
     copy = made(written_first.replace(study.slug, "copy"))
     assert (copy.consent_text, copy.title) == (text, title)
     assert written(copy) == written_first.replace(study.slug, "copy")
+
+
+def test_changes_no_study_that_is_started_meanwhile(
+    mood: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = made(STARTS)
+    read = BatchReader.batches
+
+    def slowly(reader: BatchReader) -> list[Batch]:
+        start_study(study, at=make.NOON)
+        return read(reader)
+
+    monkeypatch.setattr(BatchReader, "batches", slowly)
+    with pytest.raises(Frozen):
+        apply(STARTS.replace("12.5", "15.0"))
+    study.refresh_from_db()
+    assert study.hourly_rate == Decimal("12.5")
