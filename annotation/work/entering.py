@@ -5,17 +5,14 @@ Opening a link writes nothing to the database: it may be a preview, a prefetch o
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import wraps
-from secrets import token_hex
 from typing import Any
-from urllib.parse import parse_qsl
 
 from django.contrib.auth.decorators import login_not_required
 from django.core import signing
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
@@ -31,47 +28,26 @@ from annotation.models import (
     Assignment,
     Batch,
     Channel,
-    Invitation,
     JoinAnswer,
-    Pool,
-    Study,
     clock,
-    new_token,
 )
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
-from annotation.models.texts import is_id
 from annotation.work import joining
-from annotation.work.closing_page import code_of, pay_without_work
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
+from annotation.work.links import JoinLink, link_of, new_door, visit_by
 from annotation.work.page import PAGE, Position, context_at, own_work
 from annotation.work.previewing import Trial, to_try
+from annotation.work.refusing import REFUSED, refused, refused_place, refused_stranger, slowed
 from annotation.work.wording import in_language, markdown_html
 
 View = Callable[..., Any]
 CONSENT = "annotation/work/consent.html"
 TRY_ONE = "annotation/work/try.html"
 WHO = "annotation/work/who.html"
-REFUSED = "annotation/work/refused.html"
 GO_ON = "annotation/work/go_on.html"
-LONGEST_ID = 200
 _SUBMISSION = "annotation.submission"
-
-
-@dataclass(frozen=True)
-class JoinLink:
-    name: str
-    token: str
-    study: Study
-    batch: Batch | None = None
-    pool: Pool | None = None
-    invited: str = ""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it names nobody, so that each browser gets a new id."""
-        return not (self.invited or self.study.channel.person_param)
 
 
 def annotators_page(view: View) -> View:
@@ -93,13 +69,13 @@ def annotators_page(view: View) -> View:
 @annotators_page
 @require_safe
 def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
-    link = _link(name, token)
-    if slowed := _slowed(request, "joins", link):
-        return slowed
+    link = link_of(name, token)
+    if wait := slowed(request, "joins", link):
+        return wait
     try:
-        door = _new_door(request, link)
+        door = new_door(request, link)
     except NoEntry as refusal:
-        return _refused(request, link.study, str(refusal), status=403)
+        return refused(request, link.study, str(refusal), status=403)
     response = _behind(request, door, link)
     cookies.set_door(response, door)
     return response
@@ -129,7 +105,7 @@ def _brought(request: HttpRequest, assignment: Assignment) -> str:
     """A new submission of the same person by which this browser came, and was sent for proof."""
     door = cookies.door_of(request)
     with suppress(Http404):  # a link may have been renewed since
-        visit = _visit(door, _link(door.way, door.token)) if door else None
+        visit = visit_by(door, link_of(door.way, door.token)) if door else None
         if visit and joining.present_assignment(visit) == assignment:
             return joining.new_submission(visit, assignment)
     return ""
@@ -144,72 +120,6 @@ def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
     raise BadInput(_("This form could not be read. Reload the page and send it again."))
 
 
-def _link(name: str, token: str) -> JoinLink:
-    if name == "study":
-        study = get_object_or_404(Study.objects.select_related("channel"), join_token=token)
-        return JoinLink(name, token, study)
-    if name == "invitation":
-        invitations = Invitation.objects.select_related("study__channel", "pool")
-        invited = get_object_or_404(invitations, token=token)
-        return JoinLink(name, token, invited.study, None, invited.pool, invited.external_id)
-    groups: Any = (Batch if name == "batch" else Pool).objects
-    group = get_object_or_404(groups.select_related("study__channel"), join_token=token)
-    return JoinLink(name, token, group.study, **{name: group})
-
-
-def leads_to(door: Door, study: Study) -> bool:
-    """Whether somebody else can begin the study behind it."""
-    with suppress(Http404):  # a link may have been renewed since
-        link = _link(door.way, door.token)
-        return link.study == study and link.is_plain
-    return False
-
-
-def _new_door(request: HttpRequest, link: JoinLink) -> Door:
-    last = cookies.door_of(request)
-    browser = last.browser if last else token_hex(16)
-    channel = link.study.channel
-    if link.invited:
-        return Door(link.name, link.token, link.invited, "", True, browser)
-    if channel.invited_only or channel.is_simulated:
-        raise NoEntry(_("This study takes invited people only: open your personal link."))
-    submission_id = _parameter(request, channel, channel.submission_param)
-    if not is_id(submission_id):
-        submission_id = ""
-    if link.is_plain:
-        # A second tab is the same person; whoever is stored already is asked who they are.
-        is_second_tab = last is not None and (last.way, last.token) == (link.name, link.token)
-        own_id = last.external_id if last and is_second_tab else ""
-        if not own_id or joining.person(channel, own_id).pk is not None:
-            own_id = new_token()
-        return Door(link.name, link.token, own_id, submission_id, True, browser)
-    external_id = _parameter(request, channel, channel.person_param)
-    if not external_id:
-        raise NoEntry(
-            _("This link lacks your id. Open the study again from %(channel)s.")
-            % {"channel": channel.name}
-        )
-    if not channel.takes_id(external_id):
-        raise NoEntry(
-            _("The id in this link is none of %(channel)s. Open the study again from there.")
-            % {"channel": channel.name}
-        )
-    signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
-    if channel.signature_param and not signed:
-        raise NoEntry(
-            _("This link was altered on the way. Open the study again from %(channel)s.")
-            % {"channel": channel.name}
-        )
-    return Door(link.name, link.token, external_id, submission_id, signed, browser)
-
-
-def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
-    """Nothing where the platform left its own placeholder in the link."""
-    value = request.GET.get(name, "").strip()[:LONGEST_ID] if name else ""
-    placeholder = dict(parse_qsl(channel.link_query)).get(name)
-    return value if value != placeholder else ""
-
-
 def _behind(
     request: HttpRequest,
     door: Door,
@@ -220,9 +130,9 @@ def _behind(
 ) -> HttpResponse:
     """One's own work, the question who it is, the consent page, or a refusal. `is_other`: it is not
     what the form's page was about."""
-    visit = _visit(door, link)
+    visit = visit_by(door, link)
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, link.study)
+        return refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
     if present is not None:
         return go_on(request, present, new_submission=joining.new_submission(visit, present))
@@ -231,17 +141,6 @@ def _behind(
         context = {"study": link.study, "people": work, "door": door, "is_other": is_other}
         return render(request, WHO, context)
     return _consent_page(request, door, link, is_other=is_other)
-
-
-def _visit(door: Door, link: JoinLink) -> joining.Visit:
-    return joining.Visit(
-        study=link.study,
-        annotator=joining.person(link.study.channel, door.external_id),
-        batch=link.batch,
-        pool=link.pool,
-        submission_id=door.submission_id,
-        browser_hash=door.browser_hash,
-    )
 
 
 def _may_enter(request: HttpRequest, door: Door, visit: joining.Visit) -> bool:
@@ -298,7 +197,7 @@ def consent(request: HttpRequest) -> HttpResponse:
             "site, and open your link again."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=403)
-    link = _link(door.way, door.token)
+    link = link_of(door.way, door.token)
     if request.method != "POST":
         is_other = _is_of_other(request, door)
         return _behind(request, door, link, asks_who=is_other, is_other=is_other)
@@ -306,7 +205,7 @@ def consent(request: HttpRequest) -> HttpResponse:
         return _behind(request, door, link)
     if _is_of_other(request, door):
         return _refused_answer(request, door, link)
-    return _slowed(request, "consents", link) or _answered(request, door, link)
+    return slowed(request, "consents", link) or _answered(request, door, link)
 
 
 def _is_of_other(request: HttpRequest, door: Door) -> bool:
@@ -322,14 +221,14 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None:
         return redirect("annotation:consent")
-    link = _link(door.way, door.token)
+    link = link_of(door.way, door.token)
     if _is_of_other(request, door):
         return _behind(request, door, link, is_other=True)
     known = _known_people(request, door, link.study.channel) if link.is_plain else []
     for annotator in known:
         if annotator.pseudonym == request.POST.get("who"):
             own = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
-            present = joining.present_assignment(_visit(own, link))
+            present = joining.present_assignment(visit_by(own, link))
             response = go_on(request, present) if present else redirect("annotation:consent")
             cookies.set_door(response, own)
             return response
@@ -340,9 +239,9 @@ def _consent_page(
     request: HttpRequest, door: Door, link: JoinLink, *, status: int = 200, **more: object
 ) -> HttpResponse:
     try:
-        batches = joining.open_batches(_visit(door, link), at=clock.now())
+        batches = joining.open_batches(visit_by(door, link), at=clock.now())
     except (joining.Full, joining.NotOpen) as refusal:
-        return _refused_place(request, door, link, refusal)
+        return refused_place(request, door, link, refusal)
     contents = list(map(_content, batches))
     context = {
         "study": link.study,
@@ -399,9 +298,9 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None or "state" in request.POST:
         return _back_to_consent(request)
-    link = _link(door.way, door.token)
+    link = link_of(door.way, door.token)
     try:
-        samples = to_try(map(_content, joining.open_batches(_visit(door, link), at=clock.now())))
+        samples = to_try(map(_content, joining.open_batches(visit_by(door, link), at=clock.now())))
     except (joining.Full, joining.NotOpen):
         return _back_to_consent(request)
     if number >= len(samples):
@@ -438,20 +337,20 @@ def _content(batch: Batch) -> BatchContent:
 
 
 def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
-    visit = _visit(door, link)
+    visit = visit_by(door, link)
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, link.study)
+        return refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
     if "decline" in request.POST and present is not None and not present.is_finished:
         sentence = _(
             "You have agreed already, in another tab, and your place is kept. If you would rather "
             "not go on, choose “Stop taking part” there."
         )
-        return _refused(request, link.study, sentence)
+        return refused(request, link.study, sentence)
     if "decline" in request.POST and present is None:
         joining.count_answer(link.study, JoinAnswer.DECLINED, at=clock.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
-        return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
+        return refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
     crowd = Crowd(request, link.study)
     try:
         assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
@@ -460,10 +359,10 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     except (joining.Full, joining.NotOpen) as refusal:
         if isinstance(refusal, joining.Full):
             joining.count_answer(link.study, JoinAnswer.FULL, at=clock.now())
-        return _refused_place(request, door, link, refusal)
+        return refused_place(request, door, link, refusal)
     # Somebody else may have consented with this id a moment ago.
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, link.study)
+        return refused_stranger(request, link.study)
     return go_on(request, assignment)
 
 
@@ -473,70 +372,10 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
 def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     """To the consent of an earlier link. Where that leads to no work yet, no button is shown that
     would be an answer to this one, since a second press may follow the first."""
-    if joining.present_assignment(_visit(door, link)) is not None:
+    if joining.present_assignment(visit_by(door, link)) is not None:
         return _behind(request, door, link, is_other=True)
     sentence = _(
         "Your answer was not taken: in this browser another link, to “%(title)s”, was opened "
         "later. For the study that you just saw, open its link again."
     ) % {"title": link.study.title}
     return render(request, REFUSED, {"sentence": sentence, "later": link.study})
-
-
-def _refused_stranger(request: HttpRequest, study: Study) -> HttpResponse:
-    sentence = _(
-        "Somebody with your id on %(channel)s has begun this study already, in another browser. "
-        "If that was you, go on in that browser, or open the personal link that was shown there: "
-        "the code at the end counts however often you have opened the study. If you have neither, "
-        "write to the people who run the study: they can give you a new link."
-    ) % {"channel": study.channel.name}
-    return _refused(request, study, sentence, status=403, may_have_begun=True)
-
-
-def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | None:
-    """The page that asks to wait, if too much came from this address or by this link."""
-    address, token = throttles.address_of(request), f"{link.name} {link.token}"
-    limits = {f"{act}_per_address": address, f"{act}_per_link": token}
-    seconds = max(throttles.seconds_to_wait(*limit) for limit in limits.items())
-    if not seconds:
-        for limit in limits.items():
-            throttles.count(*limit)
-        return None
-    sentence = _(
-        "Very many people come from your network, or by this link, at the moment. Wait "
-        "%(minutes)d minutes and load this page again: nothing is lost."
-    ) % {"minutes": -(-seconds // 60)}
-    return throttles.later(_refused(request, link.study, sentence, status=429), seconds)
-
-
-def _refused_place(
-    request: HttpRequest, door: Door, link: JoinLink, refusal: NoEntry
-) -> HttpResponse:
-    answer, pay = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None, ""
-    if isinstance(refusal, joining.Worked):
-        pay = _("Your earlier work is paid as you are told when it ends.")
-        if door.submission_id:
-            pay += " " + _(
-                "If your earlier submission ended on %(channel)s before you could hand its code "
-                "in, write to the people who run the study: name the submission %(id)s."
-            ) % {"channel": link.study.channel.name, "id": door.submission_id}
-    return _refused(
-        request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
-    )
-
-
-def _refused(
-    request: HttpRequest,
-    study: Study,
-    sentence: str,
-    *,
-    status: int = 200,
-    answer: JoinAnswer | None = None,
-    pay: str = "",
-    **more: object,
-) -> HttpResponse:
-    """Said before any work, with the code of the answer where there is one."""
-    context: dict[str, object] = {"study": study, "sentence": sentence, **more}
-    if answer is not None:
-        pay = pay or pay_without_work(study, answer)
-        context |= {"code": code_of(study, answer), "pay": pay}
-    return render(request, REFUSED, context, status=status)

@@ -20,9 +20,11 @@ from annotation.work import judging, page
 from annotation.work.closing_page import ending_if_withdrawn
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
-from annotation.work.entering import REFUSED, View, annotators_page, go_on, leads_to, to_work
+from annotation.work.entering import View, annotators_page, go_on, to_work
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
+from annotation.work.links import leads_to
+from annotation.work.refusing import REFUSED
 from annotation.work.wording import time_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
