@@ -73,7 +73,7 @@ ROOMS = {
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "crowding",
+    "tabs", "crowding", "refusing",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (
