@@ -5,6 +5,7 @@ from importlib import import_module
 
 from celery import Celery
 from celery.signals import worker_init
+from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -51,12 +52,15 @@ SCHEDULED = [
     "scoring.runs.tasks.remove_abandoned_runs",
     "scoring.analysis.tasks.freeze_claims",
 ]
+# What runs at a time has a queue of its own, which no long work holds up.
+SCHEDULE = "schedule"
+app.conf.task_queues = [Queue(app.conf.task_default_queue), Queue(SCHEDULE)]
 app.conf.beat_schedule = {
     task: {
         "task": task,
         "schedule": EVERY_S,
         # Without a worker the queue would fill with the same request.
-        "options": {"expires": EVERY_S},
+        "options": {"expires": EVERY_S, "queue": SCHEDULE},
     }
     for task in SCHEDULED
 }

@@ -6,6 +6,7 @@ import hmac
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ OK = "ok"
 LEAST_FREE_BYTES = 20_000_000
 # People's times are the database's; a machine that is further away from them is not looked after.
 MOST_CLOCK_DRIFT_S = 5
+WORKER_TAKES_WITHIN = timedelta(minutes=2)
 UNANSWERED = "The database does not answer."
 BROKER_WAITS_S = 2
 
@@ -79,6 +81,7 @@ def _parts() -> dict[str, str]:
     return {
         "database": _database(),
         "queue": _queue(),
+        "worker": _asked(_worker),
         "cache": _cache(),
         "disk": _disk(),
         "clock": _asked(_clock),
@@ -130,6 +133,16 @@ def _queue() -> str:
             broker.ensure_connection(max_retries=1, timeout=BROKER_WAITS_S)
     except (OSError, OperationalError, RedisError):
         return "The queue does not answer: long work waits until it does."
+    return OK
+
+
+def _worker() -> str:
+    """Work that waits while none runs: where some does, it is only the next."""
+    waits = Job.objects.filter(
+        state=JobState.QUEUED, created_at__lt=clock.now() - WORKER_TAKES_WITHIN
+    )
+    if waits.exists() and not Job.objects.filter(state=JobState.RUNNING).exists():
+        return "No worker takes the long work that waits: start one."
     return OK
 
 

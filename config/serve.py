@@ -25,7 +25,9 @@ WEB += ["--respawn-failed-workers"]
 CELERY = [*PYTHON, "celery", "--quiet", "--app", "config"]
 # Long work gets what people leave of the processor.
 POLITELY = ["nice", "-n", "10"]
-WORKERS = ("first", "second")
+# Two for long work, so that nobody waits for an export as long as somebody's import takes; and one
+# for what runs at a time.
+WORKERS = {"first": "celery", "second": "celery", "scheduled": "schedule"}
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 PATIENCE_S = 10  # for a process to finish what it is doing
@@ -142,7 +144,6 @@ def services_on(host: str, port: str) -> Services:
     address = ["--host", host, "--port", port]
     return [
         Service("web server", [*WEB, *address, "config.wsgi:application"]),
-        # Two, so that nobody waits for an export as long as somebody's import takes.
         *(Service(f"{name} worker", worker(name)) for name in WORKERS),
         # Not inside the worker: a killed worker would leave its schedule running.
         Service("schedule", [*CELERY, "beat", "--loglevel=warning"]),
@@ -152,7 +153,7 @@ def services_on(host: str, port: str) -> Services:
 def worker(name: str) -> list[str]:
     """One job at a time: a process that is killed takes no other job with it."""
     options = ["--pool", "solo", "--hostname", f"{name}@%h", "--loglevel", "warning"]
-    return [*POLITELY, *CELERY, "worker", *options]
+    return [*POLITELY, *CELERY, "worker", *options, "--queues", WORKERS[name]]
 
 
 def stand_apart() -> None:

@@ -277,6 +277,10 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
+JOB_HOURS = env.number("JOB_HOURS", 12)
+JOB_MEGABYTES = env.number("JOB_MEGABYTES", 8_000)
+# A worker of several processes gives back what a large job took.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = JOB_MEGABYTES * 1_000
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # The schedule is every minute, always: nothing to keep on a disk.

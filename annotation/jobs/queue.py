@@ -23,6 +23,7 @@ from django.db import OperationalError, connection, connections, models, transac
 from django.db.models import F, Q, QuerySet
 from django.utils.module_loading import import_string
 
+from annotation.jobs.beside import watched
 from annotation.models import Job, JobState, Upload, clock
 from annotation.models.errors import Refusal
 from annotation.models.prepared import compiled_insert
@@ -162,8 +163,8 @@ def now_and_then(tell: Callable[P, None], every_s: float) -> Callable[P, None]:
 def runs(kind: str, *, keeps_upload: bool = False) -> Callable[[Runner], Runner]:
     """Registers the runner of a kind of job, in a tasks module, which every worker imports.
 
-    Its result is JSON; a "summary" in it becomes the job's message. A runner that reports no
-    progress for SILENCE counts as lost, and the job is run again. keeps_upload: for a job after it.
+    Its result is JSON; a "summary" in it becomes the job's message. A worker that gives no sign of
+    its job for SILENCE counts as lost, and the job is run again. keeps_upload: for a job after it.
     """
 
     def register(runner: Runner) -> Runner:
@@ -202,7 +203,8 @@ def run_job(job_id: int) -> None:
         progress(0, 0)
         if job.kind not in _runners:
             raise Refusal(f"No worker knows the kind of job {job.kind!r}.")
-        result = _runners[job.kind](job, progress)
+        with watched(partial(_beat, job), partial(_end_at_once, job)):
+            result = _runners[job.kind](job, progress)
     except Cancelled as stopped:
         _end(job, JobState.CANCELLED, message=str(stopped) or "Stopped before it finished.")
     except Refusal as refusal:
@@ -261,6 +263,14 @@ def _send_for_worker(job_id: int) -> None:
 def _still_running(job: Job) -> QuerySet[Job]:
     """The row of this very attempt, while it runs."""
     return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempt=job.attempt)
+
+
+def _beat(job: Job) -> None:
+    write(lambda: _still_running(job).update(heartbeat_at=clock.now()))
+
+
+def _end_at_once(job: Job, why: str) -> None:
+    _end(job, JobState.FAILED, message=why)
 
 
 def _end(job: Job, state: str, **fields: Any) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.models import Job, JobState
 from config import health
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +58,7 @@ class TestReady:
         response = client.get("/readyz")
         assert response.status_code == 200
         assert response.json() == dict.fromkeys(
-            ("database", "queue", "cache", "disk", "clock", "version"), "ok"
+            ("database", "queue", "worker", "cache", "disk", "clock", "version"), "ok"
         )
 
     def test_tells_that_the_queue_is_away(
@@ -111,3 +112,24 @@ class TestReady:
             assert clock.startswith("This machine's clock is -120 s from the database's")
         else:
             assert clock == "ok"  # one machine, one clock
+
+
+class TestWorker:
+    def waits(self, minutes: float) -> Job:
+        job = Job.objects.create(kind="test", arguments={})
+        at = timezone.now() - timedelta(minutes=minutes)
+        Job.objects.filter(pk=job.pk).update(created_at=at)
+        return job
+
+    def test_says_where_none_takes_what_waits(self, client: Client) -> None:
+        self.waits(1)
+        assert client.get("/readyz").status_code == 200
+        self.waits(3)
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["worker"] == ("No worker takes the long work that waits: start one.")
+
+    def test_a_long_queue_is_no_trouble(self, client: Client) -> None:
+        self.waits(30)
+        Job.objects.filter(pk=self.waits(40).pk).update(state=JobState.RUNNING, attempt=1)
+        assert client.get("/readyz").status_code == 200
