@@ -9,10 +9,10 @@ from django.db.models import Q
 from annotation.models import clock
 from annotation.models.benchmark import LAID_OUT
 from annotation.models.constraints import check, if_given, once
-from annotation.models.settings import in_table
+from annotation.models.settings import words
 from annotation.models.study import Study, new_token
 
-_POOLS = in_table("pools")
+_WORDS = words("pools")
 
 
 class Pool(models.Model):
@@ -22,18 +22,8 @@ class Pool(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="pools")
     slug = models.SlugField("short name", max_length=40)
     name = models.CharField(max_length=80)
-    about = models.CharField(
-        "who they are",
-        max_length=300,
-        blank=True,
-        help_text=_POOLS["about"].meaning,
-    )
-    min_check_score = models.FloatField(
-        "least share of the checks, in percent",
-        null=True,
-        blank=True,
-        help_text=_POOLS["min_check_score"].meaning,
-    )
+    about = models.CharField(max_length=300, blank=True, **_WORDS["about"])
+    min_check_score = models.FloatField(null=True, blank=True, **_WORDS["min_check_score"])
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
 
     class Meta:

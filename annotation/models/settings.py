@@ -50,11 +50,18 @@ SETTINGS = tuple(_settings())
 # Tables that are given once, and hold columns of the study itself.
 OF_STUDY = ("study", "pay", "screening", "comparison")
 BY_COLUMN = {one.column: one for one in SETTINGS if one.table in OF_STUDY and one.column}
-# What a column of a study is called, if not by its name, and what its form says of it.
-WORDS: dict[str, dict[str, Any]] = {
-    name: {"verbose_name": one.label or None, "help_text": one.meaning}
-    for name, one in BY_COLUMN.items()
-}
+
+
+def words(*tables: str) -> dict[str, dict[str, Any]]:
+    """What each column is called, if not by its name, and what its form says of it."""
+    return {
+        one.column: {"verbose_name": one.label or None, "help_text": one.meaning}
+        for one in SETTINGS
+        if one.table in tables
+    }
+
+
+WORDS = words(*OF_STUDY)
 
 
 def in_table(table: str) -> dict[str, Setting]:

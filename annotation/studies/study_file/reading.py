@@ -92,7 +92,8 @@ def column_of(setting: Setting) -> Field[Any, Any] | None:
 
 def type_of(setting: Setting) -> str:
     column = column_of(setting)
-    return OF_COLUMNS.get(column.get_internal_type(), "text") if column else setting.type
+    kind = column.get_internal_type() if column else ""
+    return setting.type or OF_COLUMNS.get(kind, "text")
 
 
 def described(setting: Setting) -> Setting:
