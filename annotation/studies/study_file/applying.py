@@ -7,14 +7,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from annotation.access.rights import Right, benchmarks_with_gold, make_owner, may
 from annotation.models import Batch, Benchmark, Channel, OutcomeRule, Pool, Study
 from annotation.models.access import record_settings
 from annotation.models.assignment import random_letters
-from annotation.models.errors import Frozen
+from annotation.models.errors import BadInput, Frozen
 from annotation.models.settings import BY_COLUMN, OF_STUDY, in_table
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies.codes import UNPAID, let_go_of_codes, log_rules, rules_of
@@ -58,8 +58,7 @@ def apply_study(
             raise file.wrong(("study",), f'A study needs its {key}: write {key} = "…".')
     study = Study.objects.filter(slug=said["study"]["name"]).first()
     if study and (only_new or not (by is None or may(by, study, Right.SET_UP))):
-        sentence = f"There is a study “{study.slug}” already: choose another name."
-        raise file.wrong(("study", "name"), sentence)
+        raise _taken(file)
     before = content_of(study) if study else None
     values, pools = _settings(file, said, before, by), _pools(file, before)
     batches = BatchReader(file, values["benchmark"], pools).batches()
@@ -70,11 +69,17 @@ def apply_study(
     diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
     if study and study.is_frozen:
         _check_frozen(file, study, was, now)
-    if study is None or was != now:
-        study = _store(study, before, after, by)
+    study = study or _made(file, after.settings, by)
+    if was != now:
+        _store(study, before, after, by)
     if dry_run:
         transaction.set_rollback(True)
     return Applied(study, before is None, diff)
+
+
+def _taken(file: StudyFile) -> BadInput:
+    sentence = f"There is a study “{file.table('study')['name']}” already: choose another name."
+    return file.wrong(("study", "name"), sentence)
 
 
 # What the file says
@@ -195,18 +200,23 @@ def _differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple
 # Storing
 
 
-def _store(study: Study | None, before: Content | None, after: Content, by: User | None) -> Study:
-    if study is None or before is None:
-        study = Study.objects.create(**after.settings)
-        make_owner(study, by)
-        before = Content({}, [], [], [])
-    else:
-        if not study.is_frozen:
-            hold_draft(study)
+def _made(file: StudyFile, values: Mapping[str, Any], by: User | None) -> Study:
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(**values)
+    except IntegrityError as error:  # one of this name was made meanwhile
+        raise _taken(file) from error
+    make_owner(study, by)
+    return study
+
+
+def _store(study: Study, before: Content | None, after: Content, by: User | None) -> None:
+    if not study.is_frozen:
+        hold_draft(study)
+    if before:
         _store_settings(study, before.settings, after.settings, by)
     if not study.is_frozen:
-        _store_rows(study, before, after, by)
-    return study
+        _store_rows(study, before or Content({}, [], [], []), after, by)
 
 
 def _store_settings(

@@ -383,3 +383,17 @@ def test_changes_no_study_that_is_started_meanwhile(
         apply(STARTS.replace("12.5", "15.0"))
     study.refresh_from_db()
     assert study.hourly_rate == Decimal("12.5")
+
+
+def test_says_that_a_name_was_taken_meanwhile(
+    mood: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = BatchReader.batches
+
+    def slowly(reader: BatchReader) -> list[Batch]:
+        make.study(mood, slug="least")
+        return read(reader)
+
+    monkeypatch.setattr(BatchReader, "batches", slowly)
+    with pytest.raises(Refusal, match="There is a study “least” already: choose another name"):
+        apply(LEAST)
