@@ -53,8 +53,8 @@ SCHEDULED = [
     "scoring.analysis.tasks.freeze_claims",
 ]
 # What runs at a time has a queue of its own, which no long work holds up.
-SCHEDULE = "schedule"
-app.conf.task_queues = [Queue(app.conf.task_default_queue), Queue(SCHEDULE)]
+LONG_WORK, SCHEDULE = "celery", "schedule"
+app.conf.task_queues = [Queue(LONG_WORK), Queue(SCHEDULE)]
 app.conf.beat_schedule = {
     task: {
         "task": task,
