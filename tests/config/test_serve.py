@@ -131,6 +131,7 @@ def test_serves_and_starts_again_what_was_killed_until_it_is_told_to_end(data: P
         ("web server", "granian"),
         ("first worker", "first@"),
         ("second worker", "second@"),
+        ("scheduled worker", "scheduled@"),
         ("schedule", "beat --loglevel"),
     ):
         starts_again_what_was_killed(process, port, name, command)
@@ -172,8 +173,8 @@ def starts_again_what_was_killed(
     assert told == f"The {name} ended by itself, with status -9. Next start in 1 s.\n"
     eventually(lambda: any(command in title for title in children(process.pid).values()))
     eventually(lambda: answers("127.0.0.1", str(port)))
-    # The three others are the same as before.
-    assert len(before.keys() & children(process.pid).keys()) == len(before) - 1 == 3
+    # The four others are the same as before.
+    assert len(before.keys() & children(process.pid).keys()) == len(before) - 1 == 4
 
 
 def goes_on_when_a_worker_of_the_web_server_was_killed(
