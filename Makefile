@@ -1,4 +1,4 @@
-# make run | check | test | test-all | lint | docs | bench | effort | soak | mutants | fuzz | audit |
+# make run | check | test | test-all | lint | docs | bench | bench-hosts | effort | soak | mutants | fuzz | audit |
 #      screens | messages | lock | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py     make fuzz MINUTES=3 ARGS="helm bundle"
@@ -82,6 +82,10 @@ docs: $(DEV_INSTALLED)
 bench: $(DEV_INSTALLED)
 	@for file in tools/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tools.benchmarks.$$(basename $$file .py) || exit 1; done
+
+# Answers a second of one and of two web hosts over one PostgreSQL.
+bench-hosts: $(DEV_INSTALLED)
+	@$(PY) -m tools.benchmarks.bench_hosts $(ARGS)
 
 # An hour's traffic, killings included; draws memory and waiting times in var/soak/.
 soak: $(DEV_INSTALLED)
