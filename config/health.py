@@ -207,7 +207,7 @@ class Stored(Collector):
         answers = [(Judgement.objects.order_by().count(),)]
         yield CounterMetricFamily("baseliner_answers", told), answers
         told = "People who consented, by how their work ended."
-        people = Assignment.objects.of_people().order_by().values_list("outcome")
+        people = Assignment.objects.asked_here().order_by().values_list("outcome")
         joins = ((end or "at work", n) for end, n in people.annotate(Count("pk")))
         yield CounterMetricFamily("baseliner_joins", told, labels=["outcome"]), joins
         told = "People who declined, or came when the study was full."

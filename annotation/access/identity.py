@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Channel, IdentityKey
+from annotation.models.channel import ELSEWHERE
 from annotation.models.errors import NoEntry, Refusal
 
 KEY_CHANGED = (
@@ -86,7 +87,9 @@ def replace_key(*, with_erased: bool = False) -> tuple[int, int]:
     if remember_key():
         raise Refusal("The identity key is the one of this database: there is nothing to replace.")
     known = Annotator.objects.exclude(external_id="")
-    lost = Annotator.objects.filter(external_id="").count()
+    # Nobody looks for people whom others asked.
+    erased = Annotator.objects.filter(external_id="").exclude(channel__slug=ELSEWHERE)
+    lost = erased.count()
     if lost and not with_erased:
         raise Refusal(
             f"{lost} of the annotators were erased, so that only hashes made with the lost key are "

@@ -68,7 +68,7 @@ class StudyForm(RuledForm[Study]):
             self.fields[name].required = False
         channel = self.fields.get("channel")
         if isinstance(channel, forms.ModelChoiceField):
-            channel.queryset = Channel.objects.filter(is_simulated=False)
+            channel.queryset = Channel.objects.of_studies()
 
     def clean_benchmark(self) -> Any:
         benchmark = self.cleaned_data["benchmark"]

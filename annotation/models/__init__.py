@@ -9,6 +9,7 @@ from annotation.models.assignment import (
     DeviceCode,
     Exclusion,
     Exposure,
+    GivenScore,
     IdentityKey,
     JoinCount,
     Judgement,

@@ -75,6 +75,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def of_people(self) -> Self:
         return self.filter(annotator__channel__is_simulated=False)
 
+    def asked_here(self) -> Self:
+        """People whose work was watched; not those of studies from elsewhere."""
+        return self.of_people().filter(study__source="")
+
     def simulated(self) -> Self:
         return self.filter(annotator__channel__is_simulated=True)
 
@@ -359,6 +363,28 @@ class Judgement(models.Model):
 
     def __str__(self) -> str:
         return f"judgement {self.step} of assignment {self.assignment_id}"
+
+
+class GivenScore(models.Model):
+    """A score that others published without the answer it is of: only of people from elsewhere,
+    who have no judgement there. Final as a judgement is; no correction of the gold moves it."""
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.PROTECT, related_name="given_scores"
+    )
+    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="+")
+    score = models.FloatField()
+    # That the answer took; 0 where nobody says.
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            once("given_score_once", ["assignment", "example"]),
+            check("given_score_is_a_share", score__gte=0, score__lte=1),
+        ]
+
+    def __str__(self) -> str:
+        return f"given score of assignment {self.assignment_id}"
 
 
 class WorkSummary(models.Model):

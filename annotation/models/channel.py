@@ -1,6 +1,7 @@
 """Channels: where a study's people come from."""
 
 import re
+from typing import Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -14,6 +15,14 @@ _TIMES = r"(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})"
 _ID_FORM = re.compile(rf"{_ATOM}{_TIMES}?(?:\|?{_ATOM}{_TIMES}?)*")
 _VARYING = re.compile(r"[*+?]|\{\d+,")
 MOST_VARYING = 2
+# The short name of the channel of people whom others asked.
+ELSEWHERE = "elsewhere"
+
+
+class ChannelQuerySet(models.QuerySet["Channel"]):
+    def of_studies(self) -> Self:
+        """Those that a new study may have."""
+        return self.filter(is_simulated=False).exclude(slug=ELSEWHERE)
 
 
 class Channel(models.Model):
@@ -66,6 +75,8 @@ class Channel(models.Model):
         help_text="Personal links only; a study's open link is refused.",
     )
     is_simulated = models.BooleanField("simulated", default=False, editable=False)
+
+    objects = ChannelQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -78,6 +78,10 @@ _PERSON_IN_REHEARSAL = (
 _OF_HELD_BENCHMARK = """EXISTS (
     SELECT 1 FROM annotation_task JOIN annotation_batch ON task_id = annotation_task.id
     WHERE benchmark_id = {row}.benchmark_id AND gold_version_id IS NOT NULL)"""
+_FROM_ELSEWHERE = """EXISTS (
+    SELECT 1 FROM annotation_assignment JOIN annotation_study
+        ON annotation_study.id = annotation_assignment.study_id
+    WHERE annotation_assignment.id = {row}.assignment_id AND source <> '')"""
 _JUDGED = """EXISTS (
     SELECT 1 FROM annotation_judgement WHERE assignment_id = {id})"""
 
@@ -146,13 +150,17 @@ LOCKS = (
     Lock("annotation_gold", "INSERT", _SHOWN_GOLD),
     Lock("annotation_gold", "UPDATE", _of(_HELD_GOLD, "version_id"), after=True),
     Lock("annotation_gold", "DELETE", _of(_HELD_GOLD, "version_id")),
-    Lock("annotation_study", "UPDATE", "{row}.id IS NOT NULL", ["id", "is_rehearsal"]),
+    Lock("annotation_study", "UPDATE", "{row}.id IS NOT NULL", ["id", "is_rehearsal", "source"]),
     Lock(
         *("annotation_study", "UPDATE", "{row}.state <> 'draft'", _NAMED_COLUMNS),
         called="held_update_named",
     ),
     Lock("annotation_study", "DELETE", "{row}.state <> 'draft' AND NOT {row}.is_rehearsal"),
     Lock("annotation_judgement", "DELETE", f"NOT {_OF_REHEARSAL}", refusal=FINAL),
+    # People who work here are scored by their answers alone.
+    Lock("annotation_givenscore", "INSERT", f"NOT {_FROM_ELSEWHERE}"),
+    Lock("annotation_givenscore", "UPDATE", "1 = 1", refusal=FINAL),
+    Lock("annotation_givenscore", "DELETE", "1 = 1", refusal=FINAL),
     Lock("annotation_assignment", "INSERT", _PERSON_IN_REHEARSAL),
     Lock("annotation_assignment", "UPDATE", _of(_JUDGED, "id"), _WHOSE_COLUMNS),
     Lock("annotation_assignment", "DELETE", _of(_JUDGED, "id")),
@@ -180,6 +188,7 @@ JUDGEMENTS = "annotation_judgement"
 KEYS: dict[str, Sequence[Sequence[str]]] = {
     "annotation_study": (["slug"], ["join_token"]),
     "annotation_judgement": (["assignment_id", "example_id"], ["assignment_id", "step"]),
+    "annotation_givenscore": (["assignment_id", "example_id"],),
     "annotation_batch": (["join_token"], ["pool_id", "training_set_id", "test_set_id"]),
     "annotation_pool": (["join_token"], ["study_id", "slug"], ["study_id", "name"]),
     "annotation_task": (["benchmark_id", "slug"],),

@@ -44,7 +44,7 @@ class DropUnit(models.TextChoices):
 # needs some of them by name takes them from here; settings.toml says what can be set.
 OF_THE_ROW = (
     *(*columns(changes="row"), "id", "is_rehearsal", "rehearses", "state"),
-    *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen"),
+    *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen", "source"),
 )
 NEVER_FROZEN, FROZEN_FIELDS = columns(changes="always"), columns()
 SCREENING, COMPARISON = columns("screening"), ("question", *columns("comparison"), "ends_on")
@@ -135,6 +135,9 @@ class Study(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What was frozen at the start, with its checksums; the record of what was measured.
     frozen = models.JSONField(default=dict, blank=True, editable=False)
+    # Where the answers are from, if others asked these people: whoever has it is from elsewhere,
+    # closed from the beginning. Set when it is made; the database keeps it.
+    source = models.TextField(blank=True, editable=False)
 
     class Meta:
         ordering = ["-created_at"]
@@ -148,6 +151,9 @@ class Study(models.Model):
             ),
             check("study_rehearsal_of_another", Q(rehearses__isnull=True) | Q(is_rehearsal=True)),
             check("study_archived_once_closed", Q(archived_at__isnull=True) | Q(state="closed")),
+            check(
+                "study_from_elsewhere_never_open", Q(source="") | Q(state__in=["draft", "closed"])
+            ),
             check("study_rate_positive", hourly_rate__gt=0),
             check("study_fee_not_negative", platform_fee__gte=0),
             if_given("study_floor_in_percent", "min_training_score", gte=0, lte=100),

@@ -33,7 +33,10 @@ _Position = tuple[int, int, str, int]
 
 
 def refresh(study: Study, *, most: int | None = None) -> int:
-    """Summarise whoever has moved on since their last summary; returns how many."""
+    """Summarise whoever has moved on since their last summary; returns how many. Of how people from
+    elsewhere worked nothing is known."""
+    if study.source:
+        return 0
     signs = state_of(study)
     moved = ~Q(summary__state=F("state")) | ~Q(summary__step=F("step"))
     moved |= ~Q(summary__signs_state=signs)

@@ -249,7 +249,7 @@ def draft_study(
     shots; with so many viewers of each item in parts, one annotator each, who see so many items
     together. The settings are a study's. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
-    _check_free(slug)
+    check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():
         study = Study.objects.create(slug=slug, benchmark=task.benchmark, **settings)
@@ -263,7 +263,7 @@ def draft_study(
     return study
 
 
-def _check_free(slug: str) -> None:
+def check_free(slug: str) -> None:
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(f"There is a study “{slug}” already: choose another name.")
 
@@ -297,7 +297,9 @@ def copy_study(
 ) -> Study:
     """A draft with the same rules, texts and batches (or these of them), with new links, codes and
     seed; for simulated annotators alone if it is made for a rehearsal."""
-    _check_free(slug)
+    if study.source:
+        raise BadInput(f"Others asked the people of “{study}”: make a study of your own instead.")
+    check_free(slug)
     copy = Study.objects.create(
         slug=slug,
         title=title or study.title,

@@ -39,6 +39,7 @@ CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
 EARLY, MORE_PLACES = "closed before its end", "places were added"
+FROM_ELSEWHERE = "others asked its people, and nothing was named before"
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 
@@ -186,7 +187,8 @@ def not_as_named(study: Study) -> list[str]:
     is_early = day is not None and (named is None or day < named) and lacking.exists()
     wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
     has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
-    return [EARLY] * is_early + [MORE_PLACES] * has_more
+    reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
+    return [reason for reason, applies in reasons.items() if applies]
 
 
 def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:

@@ -122,7 +122,7 @@ def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have been paid for on average for one example of these tasks, with all that
     belongs to it."""
-    people = Assignment.objects.of_people().filter(batch__task__in=list(tasks))
+    people = Assignment.objects.asked_here().filter(batch__task__in=list(tasks))
     found = people.annotate(answered=Count("judgements")).aggregate(
         paid_ms=Sum("paid_ms"), answers=Sum("answered")
     )
@@ -164,7 +164,7 @@ def _paces(task_ids: Collection[int]) -> dict[int, float]:
     """For each task, the median seconds an example took, with all that belongs to it; only where
     enough people have finished."""
     seconds: dict[int, list[float]] = defaultdict(list)
-    finished = Assignment.objects.completed().of_people().filter(batch__task__in=task_ids)
+    finished = Assignment.objects.completed().asked_here().filter(batch__task__in=task_ids)
     for task_id, paid_ms, step in finished.values_list("batch__task", "paid_ms", "step"):
         seconds[task_id].append(paid_ms / 1000 / (step + 1))
     return {task: median(paces) for task, paces in seconds.items() if len(paces) >= ENOUGH_PEOPLE}

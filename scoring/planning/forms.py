@@ -307,7 +307,7 @@ class StartForm(forms.Form):
         super().__init__(*args, **{"auto_id": "start_%s", **kwargs})
         _offer_tasks(self.fields["task"], user)
         own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
-        rows = own.counted().of_people().order_by("-study__created_at")
+        rows = own.counted().asked_here().order_by("-study__created_at")
         of_batch = ("batch__task", "batch__training_set__shots", "batch__pool__name")
         about = ("study__slug", "study__title", *of_batch)
         cells = rows.values_list(*about).annotate(n=Count("pk"))
@@ -359,7 +359,7 @@ class DraftForm(forms.Form):
     )
     channel = forms.ModelChoiceField(
         label="Channel",
-        queryset=Channel.objects.filter(is_simulated=False),
+        queryset=Channel.objects.of_studies(),
         empty_label="choose a channel",
     )
     shots, splits = TIMES["shots"].field(), MONEY["splits"].field()

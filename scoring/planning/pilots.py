@@ -64,6 +64,8 @@ def read_pilot(
     simulated: bool = False,
 ) -> Pilot:
     """The cell that this names. Raises BadInput for none, several, or one that holds too little."""
+    if study.source:
+        raise BadInput(f"Nobody here knows how long the people of {study.slug} took: no pilot.")
     cell = _the_cell(study, task, shots, pool, simulated)
     scores = cluster_scores(cell.scores, cell.clusters)
     if min(scores.shape) < FEWEST:

@@ -18,6 +18,7 @@ from annotation.models import (
     Change,
     ChangeAction,
     Example,
+    GivenScore,
     Gold,
     GoldVersion,
     Item,
@@ -41,6 +42,7 @@ from annotation.models.locks import (
     missing_locks,
     restore_locks,
 )
+from annotation.studies.from_elsewhere import Given, Work, store_study
 from annotation.studies.lifecycle import start_study
 from tests import make
 
@@ -48,7 +50,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 MODELS = (
     *(Judgement, Study, Batch, Task, Example, ItemSet, Item, GoldVersion, Gold, Assignment),
-    *(PaymentLine, Pool, Change),
+    *(PaymentLine, Pool, Change, GivenScore),
 )
 # A column of each that a started study holds.
 CHANGES = {
@@ -62,6 +64,7 @@ CHANGES = {
     GoldVersion: "reason = 'another'",
     Gold: "alternatives = '[]'",
     Assignment: "order_seed = 'other'",
+    GivenScore: "score = 0.5",
     PaymentLine: "amount = 99",
     Pool: "about = 'Others'",
     Change: "after = '{}'",
@@ -136,6 +139,10 @@ def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
     assignment = make.at_work(batch)
     make.answer(assignment)
     PaymentLine.objects.create(assignment=assignment, purpose="due", amount=1, made_at=make.NOON)
+    work: Work = {
+        ("A", (None, batch.test_set)): [Given(batch.test_set.items.all()[0].example_id, score=1)]
+    }
+    store_study(task.benchmark, "Other", "Doe 2020", work, at=make.NOON, owner=None)
     assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []
 
 
