@@ -54,6 +54,7 @@ ROOMS = {
     "scoring.samples": ("core", "models", "cells", "comparison"),
     "scoring.bundle": ("core", "tables", "models", "cells", "comparison"),
     "scoring.runs": ("core", "models", "cells", "samples"),
+    "scoring.elsewhere": ("core", "runs"),
     "scoring.leaderboard": ("core", "tables", "models", "cells", "tests", "comparison"),
     "scoring.episodes": ("core", "tables", "models", "cells", "comparison", "runs", "leaderboard"),
     "scoring.planning": ("core", "tables", "models", "cells", "figures"),
@@ -66,6 +67,7 @@ ROOMS = {
     "scoring.management": (
         *("core", "tables", "models", "cells", "comparison", "analysis", "runs", "samples"),
         *("leaderboard", "episodes", "planning", "prompts", "report", "asking", "tuning", "bundle"),
+        "elsewhere",
     ),
 }
 # The files at a room's edge: they know the web, the queue or the console. All

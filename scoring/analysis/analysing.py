@@ -118,7 +118,7 @@ def _about(
 
 
 def _excluded(table: Comparison) -> tuple[Record, ...]:
-    of_people = [pair for pair in table.excluded if pair[1].kind == RowKind.HUMAN]
+    of_people = [pair for pair in table.excluded if pair[1].kind != RowKind.SIMULATED]
     of_people.sort(key=lambda pair: (pair[1].study or "", pair[1].task))
     return tuple(tables.excluded_record(*pair) for pair in of_people)
 

@@ -17,9 +17,8 @@ from scoring.cells.rows import (
     CEILING,
     CONSENSUS,
     EPISODE_BOOTSTRAP,
+    MEASURED,
     OTHER,
-    PEOPLE,
-    SIMULATED,
     SIMULATED_CONSENSUS,
     Bound,
     Row,
@@ -98,7 +97,7 @@ def cell_figures(cell: Cell, choices: Choices) -> intervals.SplitInterval:
 def annotator_rows(cell: Cell) -> list[Row]:
     """Each person in a cell: mean and SD over the items, no interval."""
     row = _described(cell)
-    kind = RowKind.SIMULATED if cell.simulated else RowKind.ANNOTATOR
+    kind = RowKind.ANNOTATOR if cell.kind == RowKind.HUMAN else cell.kind
     has_others = cell.answered.any() and not cell.is_of_episodes
     without = iter(cell.without_each.annotators if has_others else ())
     is_flagged = [bool(answered) and next(without, NOBODY).flagged for answered in cell.answered]
@@ -197,11 +196,10 @@ def _sd(scores: Floats) -> float:
 
 
 def _described(cell: Cell) -> Row:
-    kind, people = (RowKind.SIMULATED, SIMULATED) if cell.simulated else (RowKind.HUMAN, PEOPLE)
     return Row(
-        kind=RowKind.RUN if cell.study is None else kind,
+        kind=cell.kind,
         study=cell.study.slug if cell.study else None,
-        system=cell.system or people,
+        system=cell.system or MEASURED[cell.kind],
         method=cell.method or None,
         task=cell.task.slug,
         shots=cell.shots,
@@ -211,6 +209,7 @@ def _described(cell: Cell) -> Row:
         gold_version=cell.gold_version,
         coverage=cell.coverage,
         parameters=cell.parameters,
+        source=cell.study.source if cell.study else "",
         is_of_episodes=cell.is_of_episodes,
         shows_no_skill=any(shows_no_skill(run.report) for run in cell.runs),
         was_to_reason=any(run.was_to_reason for run in cell.runs),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
 from annotation.studies.lifecycle import not_as_named
 from annotation.studies.screening import why_no_floor
+from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, TaskScoring, with_signs
 from scoring.cells.vectors import (
     Floats,
@@ -70,6 +71,14 @@ class Cell:
     only: frozenset[int] | None = None
     # Of people without those excluded: the same with them.
     including: "Cell | None" = None
+
+    @property
+    def kind(self) -> RowKind:
+        if self.study is None:
+            return RowKind.RUN
+        if self.simulated:
+            return RowKind.SIMULATED
+        return RowKind.ELSEWHERE if self.study.source else RowKind.HUMAN
 
     @property
     def annotators(self) -> tuple[Assignment, ...]:
@@ -200,7 +209,9 @@ class Cell:
         if self.study is None:
             return [[] for _ in self.members]
         seconds = judged_seconds([member.pk for member in self.members], self.only)
-        return [seconds[member.pk] for member in self.members]
+        # Of people from elsewhere 0 where nobody says it.
+        is_known = bool if self.study.source else None
+        return [[*filter(is_known, seconds[member.pk])] for member in self.members]
 
     @property
     def is_of_episodes(self) -> bool:

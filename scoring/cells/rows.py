@@ -15,6 +15,7 @@ from scoring.tables.table import OPEN, ROUNDED, columns_in
 
 PEOPLE = "Human"
 SIMULATED = "SIMULATED PEOPLE"
+ELSEWHERE = "Human, from elsewhere"
 CONSENSUS = "Consensus"
 SIMULATED_CONSENSUS = "Consensus of SIMULATED PEOPLE"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
@@ -36,9 +37,19 @@ class RowKind(StrEnum):
     RUN = "run"
     REPORTED = "reported"
     SIMULATED = "simulated"
+    # Of people whom others asked: a cell or one person.
+    ELSEWHERE = "elsewhere"
     CONSENSUS = "consensus"
     # What no skill earns, on a leaderboard.
     BOUND = "bound"
+
+
+# Of cells of people, whose names in tables are these.
+MEASURED = {
+    RowKind.HUMAN: PEOPLE,
+    RowKind.ELSEWHERE: ELSEWHERE,
+    RowKind.SIMULATED: SIMULATED,
+}
 
 
 @dataclass(frozen=True)
@@ -108,7 +119,7 @@ class Row:
     def is_cell_of_people(self) -> bool:
         """Measured here, as a group."""
         is_cell = not self.single and self.block != GROUPED
-        return is_cell and self.kind in (RowKind.HUMAN, RowKind.SIMULATED)
+        return is_cell and self.kind in MEASURED
 
     @property
     def is_on_curve(self) -> bool:
@@ -121,7 +132,7 @@ class Row:
         """Rather than of a system: measured, published, or what most of them said."""
         if self.kind == RowKind.REPORTED:
             return not self.method
-        return self.kind in (RowKind.HUMAN, RowKind.SIMULATED, RowKind.CONSENSUS)
+        return self.kind in (*MEASURED, RowKind.CONSENSUS)
 
     @property
     def limits(self) -> tuple[float | None, float | None]:

@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from annotation.kinds import answer_kind
-from annotation.models import Gold, Item, ItemSet, Judgement, Task
+from annotation.models import GivenScore, Gold, Item, ItemSet, Judgement, Task
 from annotation.models.texts import checksum
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import SCORER_VERSION, score_many
@@ -96,13 +96,27 @@ def _golds_of(task: Task, version: int) -> dict[int, Texts]:
 def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]:
     """One vector for each completed assignment; its judgements are final, so only the
     items and their gold can make it stale."""
-    return _kept_scores("assignment_id", assignments, references, judged_answers)
+    return _kept_scores("assignment_id", assignments, references, _scored_people)
+
+
+def _scored_people(some: Collection[int], owners: Owners, references: str) -> dict[int, Floats]:
+    """By their answers; people from elsewhere by the scores that came without any."""
+    vectors = score_answers(judged_answers(some), owners, references)
+    columns = _columns({owners[pk].item_set_id: owners[pk] for pk in some}.values())
+    given = GivenScore.objects.filter(assignment__in=some)
+    for pk, example, score in given.values_list("assignment_id", "example_id", "score"):
+        vectors[pk][columns[owners[pk].item_set_id][example][0]] = score
+    return vectors
 
 
 def run_scores(runs: Owners, references: str) -> dict[int, Floats]:
     """One vector for each run; NaN where it did not answer."""
     # A complete run is final, as a judgement is: only the items can make its vector stale.
-    return _kept_scores("run_id", runs, references, predicted_answers)
+    return _kept_scores("run_id", runs, references, _scored_runs)
+
+
+def _scored_runs(some: Collection[int], owners: Owners, references: str) -> dict[int, Floats]:
+    return score_answers(predicted_answers(some), owners, references)
 
 
 def score_answers(
@@ -141,7 +155,7 @@ def _kept_scores(
     owner: str,
     owners: Owners,
     references: str,
-    read: Callable[[Collection[int]], Mapping[int, Answers]],
+    score: Callable[[Collection[int], Owners, str], dict[int, Floats]],
 ) -> dict[int, Floats]:
     """The kept vectors whose fingerprint is current; the others are scored and kept."""
     fresh: dict[int, Floats] = {}
@@ -149,7 +163,7 @@ def _kept_scores(
         fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
     # In portions: the answers of many runs would fill the memory, their vectors do not.
     for some in _portions([pk for pk in owners if pk not in fresh], PORTION):
-        scored = score_answers(read(some), owners, references)
+        scored = score(some, owners, references)
         ScoreVector.objects.bulk_create(
             [
                 ScoreVector(
@@ -211,6 +225,10 @@ def judged_seconds(
     for owner, example, shown, submitted in rows.values_list(*columns):
         if only is None or example in only:
             seconds[owner].append((submitted - shown).total_seconds())
+    given = GivenScore.objects.filter(assignment__in=owners)
+    for owner, example, took in given.values_list("assignment_id", "example_id", "seconds"):
+        if only is None or example in only:
+            seconds[owner].append(took)
     return seconds
 
 

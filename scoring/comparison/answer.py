@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill, system_of
+from scoring.cells.rows import BLOCKS, SIMULATED, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
@@ -242,7 +242,8 @@ def _apart(tests: Sequence[Difference]) -> str:
 
 
 def _who(row: Row) -> str:
-    return "SIMULATED PEOPLE" if row.kind == RowKind.SIMULATED else "people"
+    told = {RowKind.SIMULATED: SIMULATED, RowKind.ELSEWHERE: "people from elsewhere"}
+    return told.get(row.kind, "people")
 
 
 def _people(table: Comparison, rows: Sequence[Row]) -> str:
@@ -257,12 +258,12 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
         score = f" {shown.mean:.0f} of 100{likely}"
     is_shared = average is not None and average.notes is not None
     persons = max(counts) if is_shared else sum(counts)
-    who = "person" if persons == 1 and _who(rows[0]) == "people" else _who(rows[0])
+    name = _who(rows[0])
+    who = name.replace("people", "person") if persons == 1 else name
     on_each = "all of them" if is_shared and min(counts) == persons else span(counts)
     each = f", {on_each} on each task" if several else ""
     items = [row.items or row.m or 0 for row in rows]
     asked = f"{span(items)} questions" + " a task" * several
-    name = _who(rows[0])
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
 
 

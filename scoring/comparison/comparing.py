@@ -18,7 +18,7 @@ from scoring.cells.cell_rows import (
     reported_rows,
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
-from scoring.cells.rows import GROUPED, LATER, OTHER, Bound, Row
+from scoring.cells.rows import GROUPED, LATER, OTHER, Bound, Row, RowKind
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
 from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
@@ -119,6 +119,8 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         for cell in people
         if cell.answered.sum() > 1
         for scored in [consensus_scores(cell)]
+        # Scores that came without answers have none.
+        if len(scored[0])
     ]
     answered = [cell for cell in people if cell.answered.any()]
     shared = verdicts.sharing(people)
@@ -177,6 +179,8 @@ def _drift(people: Sequence[Cell]) -> Drift | None:
     """Whether people tire or learn over a test that is long enough: in points, their last third
     against their first; whoever did several tests counts once. None for fewer than two."""
     changes: dict[int, list[float]] = defaultdict(list)
+    # Nobody knows in which order people from elsewhere answered.
+    people = [cell for cell in people if cell.kind != RowKind.ELSEWHERE]
     for cell in [cell for cell in people if not cell.simulated] or people:
         pairs = zip(cell.annotators, cell.vectors, strict=True)
         long = [pair for pair in pairs if len(pair[1].items) >= FEWEST_FOR_DRIFT]

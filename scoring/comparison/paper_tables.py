@@ -15,6 +15,7 @@ from scoring.cells.rows import (
     CEILING,
     EPISODE_BOOTSTRAP,
     GROUPED,
+    MEASURED,
     PEOPLE,
     SIMULATED_CONSENSUS,
     Bound,
@@ -36,7 +37,10 @@ from scoring.models import (
 from scoring.tables.table import SECTION, Cell, Column, Group, Line, Table, rounded, values_of
 
 # Measured people, what most of them said, published people, simulated ones; systems follow.
-RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
+RANKS = (
+    *(RowKind.HUMAN, RowKind.CONSENSUS, RowKind.ELSEWHERE, RowKind.REPORTED),
+    *(RowKind.SIMULATED, SIMULATED_CONSENSUS),
+)
 ANNOTATOR = "annotator"
 UNKNOWN, PARTIAL, NO_SKILL, REASONED = "†", "§", "¶", "‡"
 # Of one table: more do not go on a page.
@@ -252,7 +256,7 @@ def with_sd(row: Row) -> str:
 
 def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[Row]:
     """The annotators of a cell, the best first."""
-    if cell.kind not in (RowKind.HUMAN, RowKind.SIMULATED):
+    if cell.kind not in MEASURED:
         return []
 
     def where(row: Row) -> tuple[object, ...]:
@@ -357,7 +361,7 @@ def beside_score(row: Row) -> Iterable[tuple[Column, str]]:
 
 def size_of(row: Row) -> str:
     """What the figure rests on: people or runs, and clusters of items."""
-    if row.n is None or row.kind not in (RowKind.RUN, RowKind.HUMAN, RowKind.SIMULATED):
+    if row.n is None or row.kind not in (RowKind.RUN, *MEASURED):
         return ""
     letter = "r" if row.kind == RowKind.RUN else "n"
     if row.ci_method == EPISODE_BOOTSTRAP:

@@ -109,7 +109,7 @@ def annotator_table(rows: Sequence[Row]) -> Table:
 
 
 def _annotator_line(columns: Sequence[Column], row: Row) -> Line:
-    aside = "simulated" if row.kind == RowKind.SIMULATED else ""
+    aside = {RowKind.SIMULATED: "simulated", RowKind.ELSEWHERE: "from elsewhere"}.get(row.kind, "")
     return Line({**values_of(columns, row), "system": Cell(row.system, aside=aside)})
 
 

@@ -194,7 +194,7 @@ def _shots(shots: int | str) -> str:
 
 
 def _cell(row: Row, *, in_full: bool = False) -> Cell:
-    has_size = in_full and row.kind == RowKind.HUMAN
+    has_size = in_full and row.kind in (RowKind.HUMAN, RowKind.ELSEWHERE)
     return Cell(
         row.mean,
         sd=row.sd,

@@ -30,8 +30,6 @@ PIECE_BYTES = 1_000_000
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "Baseliner"
 METRIC = "clues.s1"
-# The kind of annotator, in every sample's `metadata`; a run's is "run".
-HUMAN, SIMULATED = "human", "simulated"
 # The format requires a developer; where none is named, this says so.
 NO_DEVELOPER = "unspecified"
 # Of file names: what a system forbids, and what shows another name than there is.
@@ -126,7 +124,7 @@ def _cells(scope: Scope, choices: Choices) -> Iterator[Cell]:
 
 
 def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
-    kind = SIMULATED if cell.simulated else HUMAN
+    kind = str(cell.kind)
     pseudonym = member.annotator.pseudonym
     about = {"kind": kind, "study": cell.study.slug if cell.study else "", "annotator": pseudonym}
     if hasattr(member, "exclusion"):

@@ -17,8 +17,7 @@ from scoring.cells.cell_rows import ConsensusScores, consensus_limits
 from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import (
     BY_KEY,
-    PEOPLE,
-    SIMULATED,
+    MEASURED,
     WHOSE,
     Row,
     RowKind,
@@ -142,7 +141,7 @@ def sharing(people: Iterable[Cell]) -> dict[Sharing, list[Cell]]:
     """Of a study's cells by shots: those whose tasks share people."""
     groups: dict[Sharing, list[Cell]] = {}
     for cell in people:
-        name = SIMULATED if cell.simulated else PEOPLE
+        name = MEASURED[cell.kind]
         slug = cell.study.slug if cell.study else None
         groups.setdefault((slug, cell.pool or None, name, cell.shots), []).append(cell)
     return {whose: cells for whose, cells in groups.items() if share_people(cells)}

@@ -42,6 +42,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     study = at_work(benchmark)
     save_predictions(tmp_path / "predictions.jsonl", study)
     save_episodes(tmp_path)
+    save_people(tmp_path / "people.csv", study)
     return tmp_path
 
 
@@ -65,6 +66,13 @@ def save_predictions(file: Path, study: Study) -> None:
     told = {"system": "BERT-Base", "method": "FT", "task": "reviews", "shots": 10, "split": 1}
     lines = [told, *({"id": one.source_id, "prediction": gold(one.example)} for one in items)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def save_people(file: Path, study: Study) -> None:
+    """As others would publish whom they asked about the same items."""
+    ids = study.batches.get().test_set.items.values_list("source_id", flat=True)
+    lines = [f"worker {person},{item},good\n" for person in (1, 2) for item in ids]
+    file.write_text("".join(["person,item,answer\n", *lines]))
 
 
 def save_episodes(folder: Path) -> None:

@@ -30,11 +30,11 @@ from string import ascii_uppercase
 from typing import Any
 
 from annotation.models.errors import BadInput
+from scoring.cells.rows import MEASURED
 from scoring.models import Method
 from scoring.runs.formats import json_files, records
 from scoring.runs.formats.inspect_logs import answer_from
 from scoring.runs.formats.plain_files import as_id
-from scoring.samples.exporting import HUMAN, SIMULATED
 
 # What looking for a field raises where a tool wrote something else.
 MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
@@ -321,7 +321,7 @@ def _read_samples(path: Path, options: records.ReadOptions) -> Iterator[records.
 
     def read_row(row: Mapping[str, Any]) -> records.ReadPrediction:
         nonlocal has_others
-        if json_files.object_in(row.get("metadata")).get("kind") in (HUMAN, SIMULATED):
+        if json_files.object_in(row.get("metadata")).get("kind") in MEASURED:
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
