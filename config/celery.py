@@ -30,6 +30,7 @@ ROOMS = [
     "scoring.figures",
     "scoring.asking",
     "scoring.bundle",
+    "scoring.elsewhere",
 ]
 app.autodiscover_tasks(ROOMS)
 

@@ -4,6 +4,7 @@ from scoring.analysis import item_views as items
 from scoring.analysis import views as analyses
 from scoring.bundle import views as bundles
 from scoring.comparison import views as comparisons
+from scoring.elsewhere.views import people
 from scoring.episodes.views import episodes, episodes_export
 from scoring.figures import views as figures
 from scoring.leaderboard import views as leaderboards
@@ -79,6 +80,7 @@ urlpatterns = [
         name="episodes_export",
     ),
     path("studies/<slug:name>/bundle/", bundles.bundle, name="bundle"),
+    path("benchmarks/<slug:name>/elsewhere/", people, name="elsewhere"),
     path("imported/", bundles.imported_studies, name="imported_studies"),
     path("imported/<int:pk>/", bundles.imported_study, name="imported_study"),
     path("plan/", plan, name="plan"),

@@ -152,7 +152,9 @@ def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
     came = Submission.objects.filter(assignment__study=study).order_by()
     for pk, status in came.values_list("assignment", "status"):
         submissions[pk].append(status)
-    return [Due(person, rules, ledger, submissions[person.pk]) for person in ended]
+    # One from elsewhere has no rules, and pays nobody.
+    owed = (person for person in ended if person.outcome in rules)
+    return [Due(person, rules, ledger, submissions[person.pk]) for person in owed]
 
 
 def due_of(assignment: Assignment) -> Due | None:

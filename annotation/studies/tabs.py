@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -45,6 +45,8 @@ class Tab:
     # Whether studies of people have it, and rehearsals, in which there are none.
     of_people: bool = True
     of_rehearsals: bool = True
+    # Whether those from elsewhere have it, whose people nobody here asked, watched or paid.
+    from_elsewhere: bool = True
     # The right that is enough once the study is closed.
     once_closed: Right | None = None
 
@@ -53,7 +55,8 @@ class Tab:
 
     def is_of(self, study: Study) -> bool:
         has_it = self.of_rehearsals if study.is_rehearsal else self.of_people
-        return has_it and study.state in self.states
+        is_fitting = self.from_elsewhere or not study.source
+        return has_it and is_fitting and study.state in self.states
 
     def address(self, study: Study) -> str:
         return reverse(self.page, args=[*self.before, study.pk if self.by_key else study.slug])
@@ -68,11 +71,19 @@ TABS = (
     Tab("batches", "Batches", SCORING_PAGES["builder"], *_SET_UP, DRAFTS),
     Tab("rehearsal", "Rehearsal", SCORING_PAGES["rehearsals"], *_SET_UP, DRAFTS),
     Tab("start", "Start", "annotation:start", *_SET_UP, DRAFTS),
-    Tab("people", "People", "annotation:people", *_READ, of_rehearsals=False),
-    Tab("payments", "Payments", "annotation:payments", Right.PAY, of_rehearsals=False),
+    Tab("people", "People", "annotation:people", *_READ, of_rehearsals=False, from_elsewhere=False),
+    Tab(
+        *("payments", "Payments", "annotation:payments", Right.PAY),
+        of_rehearsals=False,
+        from_elsewhere=False,
+    ),
     Tab("comparison", "Comparison", SCORING_PAGES["comparison"], Right.TABLES, before=("study",)),
-    Tab("report", "Report", SCORING_PAGES["report"], Right.GOLD, once_closed=Right.TABLES),
-    Tab("data", "Data", "annotation:exports", *_READ),
+    Tab(
+        *("report", "Report", SCORING_PAGES["report"], Right.GOLD),
+        once_closed=Right.TABLES,
+        from_elsewhere=False,
+    ),
+    Tab("data", "Data", "annotation:exports", *_READ, from_elsewhere=False),
     Tab("log", "Log", "admin:annotation_study_changes", *_SET_UP, by_key=True),
 )
 
@@ -108,7 +119,10 @@ def study_page(
 
 
 def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
-    """What every page of a study hands its template, for its frame."""
+    """What every page of a study hands its template, for its frame. Raises Http404 for a page that
+    a study from elsewhere does not have."""
+    if study.source and any(one.name == tab and not one.from_elsewhere for one in TABS):
+        raise Http404(f"Others asked the people of “{study}”.")
     return {
         "study": study,
         "rights": rights_in(user, study),

@@ -1,0 +1,36 @@
+"""A file of people from elsewhere that was uploaded is imported by a job."""
+
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.jobs import queue
+from annotation.models import Benchmark, Job, Study
+from annotation.models.errors import BadInput
+from scoring.elsewhere.importing import Order, import_people
+
+JOB = "import_people"
+
+
+@queue.runs(JOB)
+def import_uploaded_people(job: Job, progress: queue.Progress) -> queue.Result:
+    """The upload is the file; arguments: benchmark, its id, and the fields of an `Order` besides,
+    with `dry_run`. Safe to run twice: what an attempt stored that was lost is there."""
+    given: dict[str, Any] = {**job.arguments}
+    benchmark = Benchmark.objects.filter(pk=given.pop("benchmark")).first()
+    if job.upload is None or benchmark is None:
+        raise BadInput("The file or its benchmark is no longer there: upload the file again.")
+    about = {"title": given["name"], "source": given["source"], "benchmark": benchmark}
+    if there := Study.objects.filter(**about, created_at__gte=job.created_at).first():
+        return _stored(there, f"Stored as the study “{there.slug}”.")
+    dry_run, file = given.pop("dry_run"), job.upload.name
+    order, at = Order(benchmark=benchmark, **given), timezone.now()
+    data, owner = bytes(job.upload.data), job.author
+    report = import_people(data, file, order, at=at, owner=owner, dry_run=dry_run)
+    summary = " ".join(report.in_words())
+    return _stored(report.study, summary) if report.study else {"summary": summary}
+
+
+def _stored(study: Study, summary: str) -> queue.Result:
+    return {"summary": summary, "page": reverse("scoring:comparison", args=["study", study.slug])}

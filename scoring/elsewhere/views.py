@@ -1,0 +1,82 @@
+"""The page that takes others' human answers on a benchmark."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right
+from annotation.benchmarks.formats.files import READERS
+from annotation.jobs.queue import enqueue
+from annotation.kinds.naming import IN_WORDS
+from annotation.models import Benchmark, Upload
+from annotation.models.errors import BadInput
+from annotation.studies.from_elsewhere import check_name
+from scoring.elsewhere.tasks import JOB
+
+
+class PeopleForm(forms.Form):
+    file = forms.FileField(
+        label="A table with a row for each person and item",
+        widget=forms.FileInput(attrs={"accept": ",".join(READERS)}),
+    )
+    name = forms.CharField(label="Name of the study", max_length=80)
+    source = forms.CharField(
+        label="Source",
+        help_text="The paper, and where the file is from; shown beside every figure.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    answer_by = forms.ChoiceField(
+        label="Answers name options by",
+        required=False,
+        choices=[
+            ("", "whatever fits all of them"),
+            *((way, f"{way}, {told}" if told else way) for way, told in IN_WORDS.items()),
+        ],
+    )
+    leaves_out = forms.BooleanField(
+        label="Leave out rows whose task or item is not here", required=False
+    )
+    dry_run = forms.BooleanField(label="Only check the file", required=False)
+
+    def clean_file(self) -> Any:
+        file, most = self.cleaned_data["file"], settings.BENCHMARK_UPLOAD_MAX_BYTES
+        if file.size > most:
+            size = f"{most // 1_000_000} MB"
+            raise ValidationError(f"The file is larger than {size}: import it by the command.")
+        return file
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        try:
+            check_name(name)
+        except BadInput as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        return name
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: ResearcherRequest, name: str) -> HttpResponse:
+    """A file in, a job out."""
+    benchmark = get_object_or_404(Benchmark, name=name)
+    require(request.user, benchmark, Right.SET_UP)
+    form = PeopleForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        file = given.pop("file")
+        with transaction.atomic():
+            upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+            arguments = {"benchmark": benchmark.pk, **given}
+            job = enqueue(JOB, arguments, upload=upload, author=request.user)
+        return redirect("admin:annotation_job_change", job.pk)
+    context = {"form": form, "benchmark": benchmark, "title": benchmark}
+    status = 400 if form.is_bound else 200
+    return render(request, "scoring/elsewhere/people.html", context, status=status)

@@ -1,0 +1,151 @@
+"""The page that takes people from elsewhere, and the pages of their study."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.jobs import queue
+from annotation.models import Batch, Job, JobState, Study, Task
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+SOURCE = "Doe et al. 2020, example.org"
+ROWS = "person,item,{gives}\nA,test 0,{one}\nA,test 1,{one}\nB,test 0,{other}\nB,test 1,{one}\n"
+ANSWERS = ROWS.format(gives="answer", one="good", other="bad")
+SCORES = ROWS.format(gives="score", one=1, other=0)
+
+
+@pytest.fixture
+def task() -> Task:
+    return make.task(tests=2)
+
+
+@pytest.fixture
+def editor(task: Task) -> User:
+    return make.member(task.benchmark, "editor")
+
+
+@pytest.fixture
+def desk(client: Client, editor: User) -> Client:
+    client.force_login(editor)
+    return client
+
+
+def sent(desk: Client, task: Task, text: str = ANSWERS, **fields: Any) -> Any:
+    file = SimpleUploadedFile("people.csv", text.encode())
+    given = {"file": file, "name": "Doe 2020", "source": SOURCE, **fields}
+    return desk.post(reverse("scoring:elsewhere", args=[task.benchmark.name]), given)
+
+
+def run_jobs() -> Job:
+    job = Job.objects.get()
+    queue.run_job(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def test_a_file_becomes_a_study_by_a_job(desk: Client, task: Task, editor: User) -> None:
+    response = sent(desk, task)
+    job = run_jobs()
+    assert response.url == reverse("admin:annotation_job_change", args=[job.pk])
+    study = Study.objects.get()
+    assert (study.slug, study.source, study.memberships.get().user) == ("doe-2020", SOURCE, editor)
+    assert job.state == JobState.DONE
+    assert "4 rows read, 4 kept (2 people), 0 left out" in job.message
+    assert job.result["page"] == reverse("scoring:comparison", args=["study", "doe-2020"])
+
+
+def test_only_checks_on_request(desk: Client, task: Task) -> None:
+    sent(desk, task, dry_run="on")
+    job = run_jobs()
+    assert "Nothing was stored." in job.message
+    assert not Study.objects.exists()
+
+
+def test_fails_with_the_sentence_of_what_is_wrong(desk: Client, task: Task) -> None:
+    sent(desk, task, ANSWERS.replace("test 1", "test 9"))
+    job = run_jobs()
+    assert job.state == JobState.FAILED
+    assert "people.csv, line 3" in job.message
+    assert not Study.objects.exists()
+
+
+def test_a_lost_attempt_is_not_repeated(desk: Client, task: Task) -> None:
+    sent(desk, task)
+    job = run_jobs()
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, upload=job.upload)
+    upload = make_upload(job)
+    Job.objects.filter(pk=job.pk).update(upload=upload)
+    assert run_jobs().state == JobState.DONE
+    assert Study.objects.count() == 1
+
+
+def make_upload(job: Job) -> Any:
+    """Of a job that was lost the upload is still there."""
+    return type(job)._meta.get_field("upload").related_model.objects.create(
+        name="people.csv", data=ANSWERS.encode()
+    )
+
+
+def test_refuses_a_name_that_is_taken_and_whoever_may_not(
+    desk: Client, client: Client, task: Task
+) -> None:
+    make.study(task.benchmark, slug="doe-2020")
+    assert "There is a study" in sent(desk, task).content.decode()
+    page = reverse("scoring:elsewhere", args=[task.benchmark.name])
+    client.force_login(make.member(task.benchmark, "viewer"))
+    assert client.get(page).status_code == 403
+    client.force_login(make.researcher())
+    assert client.get(page).status_code == 404
+    assert not Job.objects.exists()
+
+
+def imported(task: Task, text: str, folder: Path) -> Study:
+    path = folder / "people.csv"
+    path.write_text(text)
+    about = {"benchmark": task.benchmark.name, "study": "Doe 2020", "source": SOURCE}
+    call_command("import_people", path, **about)
+    return Study.objects.get(slug="doe-2020")
+
+
+PAGES: dict[str, tuple[str, list[str]]] = {
+    "overview": ("annotation:watch", []),
+    "comparison": ("scoring:comparison", ["study"]),
+    "tests": ("scoring:analysis", ["study"]),
+    "items": ("scoring:items", ["study"]),
+}
+CLOSED_PAGES = ("annotation:people", "annotation:payments", "scoring:report", "annotation:exports")
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("text", [ANSWERS, SCORES], ids=["answers", "scores"])
+def test_its_pages_say_whose_people_they_are(
+    text: str, client: Client, task: Task, tmp_path: Path
+) -> None:
+    study = imported(task, text, tmp_path)
+    measured.run(task, shots=0, split=None)
+    client.force_login(make.member(study, "owner"))
+    for page, before in PAGES.values():
+        response = client.get(reverse(page, args=[*before, study.slug]), follow=True)
+        assert response.status_code == 200, page
+        assert SOURCE in response.content.decode(), page
+    assert SOURCE in client.get(reverse("annotation:home")).content.decode()
+
+
+@pytest.mark.parametrize("page", CLOSED_PAGES)
+def test_has_no_page_of_what_nobody_here_did(
+    page: str, client: Client, task: Task, tmp_path: Path
+) -> None:
+    study = imported(task, ANSWERS, tmp_path)
+    own: Batch = make.running_batch()
+    client.force_login(User.objects.create_superuser("anna"))
+    assert client.get(reverse(page, args=[own.study.slug])).status_code == 200
+    assert client.get(reverse(page, args=[study.slug])).status_code == 404
