@@ -11,6 +11,7 @@ from django.db.models import Q
 from annotation.models import clock
 from annotation.models.channel import Channel
 from annotation.models.constraints import check, if_given, once
+from annotation.models.errors import Refusal
 from annotation.models.settings import WORDS, columns
 
 
@@ -192,6 +193,13 @@ class Study(models.Model):
     def is_settled(self) -> bool:
         """Closed, and nobody can still send the last page."""
         return self.is_closed and not self.assignments.open().exists()
+
+    def check_asked_here(self) -> None:
+        """Raise Refusal for a study from elsewhere."""
+        if self.source:
+            raise Refusal(
+                f"Others asked the people of “{self}”: only they can report it."
+            )
 
     def is_over(self, at: datetime) -> bool:
         """Closed, and nothing may be sent any more."""

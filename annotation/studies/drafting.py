@@ -297,8 +297,7 @@ def copy_study(
 ) -> Study:
     """A draft with the same rules, texts and batches (or these of them), with new links, codes and
     seed; for simulated annotators alone if it is made for a rehearsal."""
-    if study.source:
-        raise BadInput(f"Others asked the people of “{study}”: make a study of your own instead.")
+    study.check_asked_here()
     check_free(slug)
     copy = Study.objects.create(
         slug=slug,

@@ -118,11 +118,15 @@ def study_page(
     return decorate
 
 
-def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
-    """What every page of a study hands its template, for its frame. Raises Http404 for a page that
-    a study from elsewhere does not have."""
+def check_has(study: Study, tab: str) -> None:
+    """Raise Http404 for a page that a study from elsewhere does not have."""
     if study.source and any(one.name == tab and not one.from_elsewhere for one in TABS):
         raise Http404(f"Others asked the people of “{study}”.")
+
+
+def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
+    """What every page of a study hands its template, for its frame."""
+    check_has(study, tab)
     return {
         "study": study,
         "rights": rights_in(user, study),

@@ -23,7 +23,7 @@ from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.benchmarks.formats.content import check_storable, json_type, read_json
 from annotation.models import ChangeAction, Study
 from annotation.models.access import record
-from annotation.models.errors import BadInput, NotReady, Refusal
+from annotation.models.errors import BadInput, NotReady
 from scoring.bundle.contents import FILES, FORMAT, TEXTS, VERSION, Contents
 from scoring.bundle.figures import CLOSE, distance, rebuilt
 from scoring.core import normalisation
@@ -53,8 +53,7 @@ def export_bundle(
     vouches for every file: published elsewhere, it shows that nothing was changed since."""
     if not study.is_frozen:
         raise NotReady(f"The study {study.slug} has not started: there is nothing to pack yet.")
-    if study.source:
-        raise Refusal(f"Others asked the people of “{study}”: their answers are theirs to publish.")
+    study.check_asked_here()
     if texts:
         study.benchmark.check_texts_may_leave()
     contents = Contents(study, texts=texts, simulated=simulated, with_excluded=with_excluded)

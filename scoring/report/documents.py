@@ -45,6 +45,7 @@ class Report:
     def __init__(
         self, study: Study, *, with_pay: bool = True, with_agreement: bool = False
     ) -> None:
+        study.check_asked_here()
         facts = Facts(study, with_agreement=with_agreement)
         self.study, self.is_rehearsal = study, facts.is_rehearsal
         self.marked_title = f"{study.title}{REHEARSAL * facts.is_rehearsal}"

@@ -221,5 +221,6 @@ FORMATS = {"markdown": Format("markdown", as_markdown), "latex": Format("latex",
 
 
 def export_preregistration(study: Study, form: str) -> bytes:
+    study.check_asked_here()
     with translation.override("en"):  # as all documents
         return FORMATS[form].write(study)

@@ -10,7 +10,7 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document, large_file
 from annotation.models import Study
-from annotation.studies.tabs import READ, SEND, study_frame, study_page
+from annotation.studies.tabs import READ, SEND, check_has, study_frame, study_page
 from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.answer import answers
 from scoring.comparison.documents import shots_of_people
@@ -24,6 +24,7 @@ from scoring.report.methods import REFERENCE, Source
 # alone, once the study is closed, and only where nobody could ask for figures by runs of their own.
 @study_page(*READ, right=Right.TABLES)
 def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
+    check_has(study, "report")
     if not study.is_closed:
         require(request.user, study, Right.GOLD)
     of_others = Run.objects.filter(task__benchmark=study.benchmark).exclude(by_researchers())
@@ -53,6 +54,7 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
 @study_page(*READ, *SEND, right=Right.GOLD)
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
+    check_has(study, "report")
     forms = [*documents.FORMATS, *(documents.TABLES if part == "sheet" else ())]
     if part not in documents.PARTS or form not in forms:
         raise Http404
@@ -68,6 +70,7 @@ def report_export(request: ResearcherRequest, study: Study, part: str, form: str
 
 @study_page(*READ, right=Right.GOLD)
 def preregistration_export(request: ResearcherRequest, study: Study, form: str) -> HttpResponse:
+    check_has(study, "report")
     if form not in preregistration.FORMATS:
         raise Http404
     written = preregistration.FORMATS[form]

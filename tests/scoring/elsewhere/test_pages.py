@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from annotation.jobs import queue
-from annotation.models import Batch, Job, JobState, Study, Task
+from annotation.models import Batch, Job, JobState, Study, Task, Upload
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -81,18 +81,11 @@ def test_fails_with_the_sentence_of_what_is_wrong(desk: Client, task: Task) -> N
 def test_a_lost_attempt_is_not_repeated(desk: Client, task: Task) -> None:
     sent(desk, task)
     job = run_jobs()
-    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, upload=job.upload)
-    upload = make_upload(job)
-    Job.objects.filter(pk=job.pk).update(upload=upload)
+    # Of a job that was lost the upload is still there.
+    upload = Upload.objects.create(name="people.csv", data=ANSWERS.encode())
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, upload=upload)
     assert run_jobs().state == JobState.DONE
     assert Study.objects.count() == 1
-
-
-def make_upload(job: Job) -> Any:
-    """Of a job that was lost the upload is still there."""
-    return type(job)._meta.get_field("upload").related_model.objects.create(
-        name="people.csv", data=ANSWERS.encode()
-    )
 
 
 def test_refuses_a_name_that_is_taken_and_whoever_may_not(
@@ -122,7 +115,15 @@ PAGES: dict[str, tuple[str, list[str]]] = {
     "tests": ("scoring:analysis", ["study"]),
     "items": ("scoring:items", ["study"]),
 }
-CLOSED_PAGES = ("annotation:people", "annotation:payments", "scoring:report", "annotation:exports")
+# With what stands in their addresses behind the study.
+CLOSED_PAGES: dict[str, list[str]] = {
+    "annotation:people": [],
+    "annotation:payments": [],
+    "annotation:exports": [],
+    "scoring:report": [],
+    "scoring:report_export": ["methods", "text"],
+    "scoring:preregistration": ["markdown"],
+}
 
 
 @pytest.mark.both_databases
@@ -147,5 +148,15 @@ def test_has_no_page_of_what_nobody_here_did(
     study = imported(task, ANSWERS, tmp_path)
     own: Batch = make.running_batch()
     client.force_login(User.objects.create_superuser("anna"))
-    assert client.get(reverse(page, args=[own.study.slug])).status_code == 200
-    assert client.get(reverse(page, args=[study.slug])).status_code == 404
+    behind = CLOSED_PAGES[page]
+    assert client.get(reverse(page, args=[own.study.slug, *behind])).status_code == 200
+    assert client.get(reverse(page, args=[study.slug, *behind])).status_code == 404
+
+
+@pytest.mark.parametrize("command", ["export_bundle", "export_report", "export_preregistration"])
+def test_refuses_what_only_those_can_write_who_asked_them(
+    command: str, task: Task, tmp_path: Path
+) -> None:
+    study = imported(task, ANSWERS, tmp_path)
+    with pytest.raises(CommandError, match="Others asked the people of “Doe 2020”"):
+        call_command(command, study=study.slug, output=tmp_path / "file")
