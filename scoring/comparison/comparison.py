@@ -240,9 +240,19 @@ class Comparison:
 
     @property
     def warning(self) -> str:
-        """Empty where the figures are final."""
+        """What its readers must know of the figures; empty where they are final and our own."""
         interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
-        return " ".join(filter(None, [self.only_items, interim, self.unfrozen]))
+        told = [self.only_items, interim, self.unfrozen, *self.sources]
+        return " ".join(filter(None, told))
+
+    @property
+    def sources(self) -> list[str]:
+        """Where studies from elsewhere have their people's answers from."""
+        found = {row.study: row.source for row in self.rows if row.kind == RowKind.ELSEWHERE}
+        return [
+            with_stop(f"Others asked the people of “{self.titles.get(slug or '', slug)}”: {source}")
+            for slug, source in found.items()
+        ]
 
     @property
     def only_items(self) -> str:

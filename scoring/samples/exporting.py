@@ -21,6 +21,7 @@ from annotation.jobs import files, queue
 from annotation.kinds import answer_kind, asked, in_full
 from annotation.models import Assignment, Example, ItemSet, Job, Judgement
 from scoring.cells.cells import Cell, CellReader, Vector
+from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope, ordered
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
@@ -129,13 +130,16 @@ def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
     about = {"kind": kind, "study": cell.study.slug if cell.study else "", "annotator": pseudonym}
     if hasattr(member, "exclusion"):
         about["excluded"] = "true"
+    # Of how people from elsewhere worked at most the time is known.
+    is_here = cell.kind != RowKind.ELSEWHERE
     answers = {
         given.example_id: {
             "answer": given.answer,
-            "latency_ms": round(1000 * (given.submitted_at - given.shown_at).total_seconds()),
-            "details": {"step": str(given.step), "paid_ms": str(given.paid_ms)},
+            "latency_ms": latency if latency or is_here else None,
+            "details": {"step": str(given.step), "paid_ms": str(given.paid_ms)} if is_here else {},
         }
         for given in Judgement.objects.of_test().filter(assignment=member)
+        for latency in [round(1000 * (given.submitted_at - given.shown_at).total_seconds())]
     }
     return {
         "test_set": member.batch.test_set,
@@ -144,7 +148,7 @@ def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
         "model_id": f"{kind}/{pseudonym}",
         "model_name": f"{kind.capitalize()} annotator {pseudonym}",
         "stored_at": member.finished_at or member.joined_at,
-        "evaluated_at": member.finished_at,
+        "evaluated_at": member.finished_at if is_here else None,
         "split": member.batch.split,
         "about": about,
     }

@@ -25,8 +25,9 @@ from annotation.models import (
 )
 from annotation.studies.lifecycle import FROM_ELSEWHERE
 from scoring.cells.rows import Row, RowKind
-from scoring.cells.scope import Scope
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
+from scoring.samples.exporting import evaluations
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -159,6 +160,33 @@ def test_the_database_keeps_what_came(tmp_path: Path) -> None:
     for change in refused.values():
         with pytest.raises(IntegrityError), transaction.atomic():
             change()
+
+
+# By format, whose people its rows are, and where from.
+NAMED = ("Human, from elsewhere", "Others asked the people of")
+EXPORTED = {"csv": ("elsewhere",), "json": ("elsewhere", *NAMED), "latex": NAMED, "markdown": NAMED}
+
+
+@pytest.mark.parametrize("file_format", EXPORTED)
+def test_exports_name_the_source(file_format: str, tmp_path: Path) -> None:
+    task, out = make.task(tests=2), io.StringIO()
+    imported(written(tmp_path, scores(task, [[1, 0], [1, 1]])), task)
+    call_command("export_comparison", benchmark=task.benchmark.name, format=file_format, stdout=out)
+    for words in EXPORTED[file_format]:
+        assert words in out.getvalue()
+
+
+def test_samples_say_that_nobody_here_timed_them(tmp_path: Path) -> None:
+    batch = measured.cell([0, 1])
+    rows = [{**row, "seconds": 0} for row in rows_of(batch)]
+    imported(written(tmp_path, rows), batch.task)
+    study = Study.objects.get(slug="doe-2020")
+    found = list(evaluations(Scope(study.benchmark, study), Choices()))
+    assert len(found) == 2
+    for one in found:
+        assert one.evaluated_at is None
+        assert {given["latency_ms"] for given in one.answers.values()} == {None}
+        assert one.about["kind"] == "elsewhere"
 
 
 def test_claims_nothing_surely(tmp_path: Path) -> None:
