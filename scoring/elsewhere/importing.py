@@ -24,7 +24,7 @@ from scoring.core.normalisation import read_number
 from scoring.runs.import_report import breach_of_form
 from scoring.runs.joining import ItemFinder, NoMatch
 from scoring.runs.naming import by_way, way_of
-from scoring.runs.storing import distinct, find_test_set
+from scoring.runs.storing import check_answer, find_test_set
 
 NEEDED = ("person", "item")
 COLUMNS = (*NEEDED, "task", "answer", "score", "shots", "split", "seconds")
@@ -121,6 +121,8 @@ def _rows(data: bytes, file: str, report: Imported) -> Iterator[Record]:
         if report.read > MOST_ROWS:
             raise BadInput(f"{file} has more than {MOST_ROWS:,} rows: import fewer tasks at once.")
         fields = {name.strip().lower(): value for name, value in record.fields.items()}
+        if len(fields) < len(record.fields):
+            record.refuse("two columns differ in case or space alone: name them apart.")
         names |= dict.fromkeys(fields)
         if missing := [name for name in NEEDED if name not in fields]:
             record.refuse(f"there is no column “{missing[0]}”: name it so in the first line.")
@@ -239,7 +241,11 @@ class _Reading:
         asked, task = self._finder(sets[1]).asked[given.example], sets[1].task
         kind = answer_kind(task.kind)
         named = by_way(given.answer, asked.options, way) if asked.options else given.answer
-        answer = distinct(named if way and asked.options else kind.meant(named, asked))
+        said = named if way and asked.options else kind.meant(named, asked)
+        try:
+            answer = check_answer(tuple(said))
+        except BadInput as error:
+            row.refuse(f"{error}.")
         if breach_of_form(answer, asked, task):
             told = ", ".join(f"“{piece}”" for piece in given.answer) or "an empty answer"
             offered = ", ".join(f"“{one}”" for one in kind.options_as_read(asked))

@@ -25,7 +25,7 @@ def import_uploaded_people(job: Job, progress: queue.Progress) -> queue.Result:
     if there := Study.objects.filter(**about, created_at__gte=job.created_at).first():
         return _stored(there, f"Stored as the study “{there.slug}”.")
     dry_run, file = given.pop("dry_run"), job.upload.name
-    order, at = Order(benchmark=benchmark, **given), timezone.now()
+    order, at = Order(benchmark=benchmark, **given), clock.now()
     data, owner = bytes(job.upload.data), job.author
     report = import_people(data, file, order, at=at, owner=owner, dry_run=dry_run)
     summary = " ".join(report.in_words())

@@ -49,6 +49,7 @@ from config.backups.archive import (
 )
 from config.backups.restoring import fill
 from scoring.bundle.packing import store, verify_bundle
+from scoring.elsewhere.importing import Order, import_people
 from scoring.episodes.checking import check_predictions
 from scoring.prompts.formats import read_templates
 from scoring.runs.formats import reported
@@ -275,6 +276,23 @@ def _own_lines() -> list[bytes]:
     prompt = {"id": "toy:mood:shots3-split1:test 1", "prediction": "bad", "task": "mood"}
     header = {**WHO, "task": "mood", "protocol": ["zero-shot"], "url": "https://example.org"}
     return [_lines(header, *answers), _lines(answers[0], by_text), _lines(prompt)]
+
+
+def _import_people(files: Contents, *, suffix: str) -> None:
+    order = Order(toy(), "Fuzzed", "nowhere", leaves_out=True)
+    import_people(files["file"], f"people{suffix}", order, at=make.NOON, owner=None)
+
+
+def _people_elsewhere() -> list[bytes]:
+    moods = [{"person": 1, "task": "mood", "item": f"test {n}", "answer": "good"} for n in (0, 1)]
+    pieces = {"person": "B", "task": "names", "item": "test 2", "answer": ["Anna"], "seconds": 2}
+    score = {"person": "A", "task": "mood", "item": "test 1", "score": 0.5, "shots": 3, "split": 1}
+    return [_lines(*moods, pieces), _lines(score)]
+
+
+def _people_tables() -> list[bytes]:
+    rows = 'A,mood,test 0,good,3\nA,names,test 1,"[""Anna""]",0.5\nB,mood,test 0,bad,\n'
+    return [f"person,task,item,answer,seconds\n{rows}".encode()]
 
 
 @cache
@@ -514,6 +532,8 @@ TARGETS: dict[str, Target] = {
         _stored("every_eval_ever/5b0c5a7e-3c1d-4c8e-9a55-0f6f6e1c2d10_samples.jsonl"),
         ("samples.jsonl",),
     ),
+    "people-elsewhere": Target(partial(_import_people, suffix=".jsonl"), _people_elsewhere),
+    "people-elsewhere-csv": Target(partial(_import_people, suffix=".csv"), _people_tables),
     "flex-predictions": Target(_import_flex_predictions, _flex_predictions, ("predictions.json",)),
     "mt-dnn": Target(partial(_import_runs, labels=("good", "bad")), _mt_dnn, ("scores.json",)),
     "clues-lists": Target(partial(_import_runs, task="names"), _lists, ("lists.json",)),

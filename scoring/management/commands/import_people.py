@@ -47,5 +47,5 @@ class Command(ImportingCommand):
             answer_by=options["answer_by"],
         )
         about: dict[str, Any] = {"owner": owner, "dry_run": options["dry_run"]}
-        report = import_people(data, path.name, order, at=timezone.now(), **about)
+        report = import_people(data, path.name, order, at=clock.now(), **about)
         put_lines(self, report.in_words(), None)
