@@ -23,6 +23,7 @@ from scoring.cells.vectors import (
     judged_seconds,
     run_scores,
     scored_items,
+    told_seconds,
 )
 from scoring.core.comparison import runs_on
 from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
@@ -208,10 +209,9 @@ class Cell:
     def item_seconds(self) -> list[list[float]]:
         if self.study is None:
             return [[] for _ in self.members]
-        seconds = judged_seconds([member.pk for member in self.members], self.only)
-        # Of people from elsewhere 0 where nobody says it.
-        is_known = bool if self.study.source else None
-        return [[*filter(is_known, seconds[member.pk])] for member in self.members]
+        read = told_seconds if self.study.source else judged_seconds
+        seconds = read([member.pk for member in self.members], self.only)
+        return [seconds[member.pk] for member in self.members]
 
     @property
     def is_of_episodes(self) -> bool:

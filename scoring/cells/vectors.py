@@ -225,11 +225,19 @@ def judged_seconds(
     for owner, example, shown, submitted in rows.values_list(*columns):
         if only is None or example in only:
             seconds[owner].append((submitted - shown).total_seconds())
+    return seconds
+
+
+def told_seconds(
+    owners: Collection[int], only: Collection[int] | None = None
+) -> dict[int, list[float]]:
+    """The same of people from elsewhere, where somebody says it."""
+    seconds = judged_seconds(owners, only)
     given = GivenScore.objects.filter(assignment__in=owners)
     for owner, example, took in given.values_list("assignment_id", "example_id", "seconds"):
         if only is None or example in only:
             seconds[owner].append(took)
-    return seconds
+    return {owner: [*filter(None, own)] for owner, own in seconds.items()}
 
 
 def answer_orders(owners: Collection[int]) -> dict[int, list[int]]:

@@ -51,7 +51,7 @@ SILENT = {
     *("plan", "plan_document", "draft_plan", "order_comparison", "stop_comparison"),
     # What is planned, rehearsed with simulated people, or imported from elsewhere.
     *("builder", "remove_batches", "part_study", "rehearsals", "rehearsal", "discard_rehearsal"),
-    *("imported_studies", "imported_study"),
+    *("imported_studies", "imported_study", "elsewhere"),
 }
 # What differs between the worlds for whoever may see the gold.
 OF_GOLD = (
