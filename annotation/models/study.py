@@ -197,9 +197,7 @@ class Study(models.Model):
     def check_asked_here(self) -> None:
         """Raise Refusal for a study from elsewhere."""
         if self.source:
-            raise Refusal(
-                f"Others asked the people of “{self}”: only they can report it."
-            )
+            raise Refusal(f"Others asked the people of “{self}”: only they can report it.")
 
     def is_over(self, at: datetime) -> bool:
         """Closed, and nothing may be sent any more."""

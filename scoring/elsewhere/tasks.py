@@ -3,10 +3,9 @@
 from typing import Any
 
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.jobs import queue
-from annotation.models import Benchmark, Job, Study
+from annotation.models import Benchmark, Job, Study, clock
 from annotation.models.errors import BadInput
 from scoring.elsewhere.importing import Order, import_people
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
-from django.utils import timezone
 
 from annotation.kinds.naming import WAYS
 from annotation.management.arguments import ImportingCommand
+from annotation.models import clock
 from scoring.elsewhere.importing import Order, import_people
 from scoring.management.arguments import put_lines
 from scoring.runs.importing import choose_benchmark
