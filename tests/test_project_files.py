@@ -14,6 +14,8 @@ import yaml
 from django.conf import settings
 from pathspec import GitIgnoreSpec
 
+from tests.every import every
+
 
 def _text(path: str) -> str:
     return (settings.BASE_DIR / path).read_text()
@@ -34,6 +36,13 @@ def test_every_linter_has_a_target() -> None:
         assert re.search(rf"^{linter}:", _text("Makefile"), re.MULTILINE), linter
 
 
+def test_nothing_is_said_of_all_of_none() -> None:
+    """`all` of nothing is true: a test says `every`."""
+    files = [*(settings.BASE_DIR / "tests").rglob("*.py")]
+    assert len(files) > 300
+    assert [f.name for f in files if re.search(r"^\s*assert all\(", f.read_text(), re.M)] == []
+
+
 def test_the_hooks_before_a_commit_run_what_make_lint_runs() -> None:
     hooks = [hook for repo in _yaml(".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
     assert [hook["entry"] for hook in hooks] == [f"make {linter}" for linter in _linters()]
@@ -45,9 +54,9 @@ def test_the_workflow_runs_what_has_to_pass_with_a_database_server_and_without()
     assert tools["steps"][-1]["run"] == 'make test-all ARGS="-m models"'
     assert jobs.pop("next-django")["continue-on-error"]
     jobs = jobs.values()
-    assert all(".ci/run" in [step.get("run") for step in job["steps"]] for job in jobs)
+    assert every(".ci/run" in [step.get("run") for step in job["steps"]] for job in jobs)
     assert {bool(job.get("services")) for job in jobs} == {True, False}
-    assert all(("DATABASE_URL" in job.get("env", {})) == ("services" in job) for job in jobs)
+    assert every(("DATABASE_URL" in job.get("env", {})) == ("services" in job) for job in jobs)
 
 
 def test_the_workflow_runs_the_lowest_python_that_is_promised_and_a_newer_one() -> None:
@@ -83,7 +92,7 @@ def _normal(name: str) -> str:
 def test_everything_in_the_lock_is_known_by_its_content() -> None:
     pins = re.split(r"^(?=[\w.-]+==)", _text("requirements.lock"), flags=re.MULTILINE)[1:]
     assert len(pins) > 30
-    assert all("--hash=sha256:" in pin for pin in pins)
+    assert every("--hash=sha256:" in pin for pin in pins)
 
 
 def test_models_are_asked_by_the_same_versions_in_the_tests_and_elsewhere() -> None:

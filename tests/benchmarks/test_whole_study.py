@@ -3,6 +3,7 @@ import pytest
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.models import Prediction
+from tests.every import every
 from tools.benchmarks import bench_comparison
 from tools.benchmarks.whole_study import Size, store_runs, store_study
 
@@ -21,7 +22,7 @@ def test_holds_as_many_people_and_runs_as_it_says() -> None:
         ("task-1", 0, 2),
         ("task-1", 3, 2),
     ]
-    assert all(row.coverage == 1 for row in table.rows)
+    assert every(row.coverage == 1 for row in table.rows)
     assert Prediction.objects.count() == SMALL.predictions == 48
     assert SMALL.judgements == sum(row.n for row in table.rows if row.kind == "annotator") == 32
 

@@ -28,6 +28,7 @@ from annotation.models.ready_made import READY_MADE_CHANNELS
 from tests import make
 from tests.annotation.benchmarks.clues_files import write_task, zipped
 from tests.browser.crowd import Annotator, Row, TaskFiles
+from tests.every import every
 from tests.scoring.bundle.packed import make_bare_python, run_figures
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -280,7 +281,7 @@ def play(desk: Desk, link: str, codes: dict[str, str], tasks: Sequence[TaskFiles
     arriving = annotators(link, tasks)
     crowd = [next(arriving) for _ in range(PLACES)]
     all_at_once(crowd, "comes_in")
-    assert all(one.is_at_work for one in crowd)
+    assert every(one.is_at_work for one in crowd)
     assert next(arriving).comes_in().code == codes["full"]
     desk.page.reload()
     assert desk.figure("at work") == "40"
@@ -366,7 +367,7 @@ def compares(desk: Desk, cells: Cells) -> dict[tuple[str, int], Row]:
         assert row["sd"] == pytest.approx(stdev(scores), abs=1e-9)
         assert f"{row['mean']:.1f}" in shown
     assert len(rows) == len(cells) == len(KINDS) * len(SHOTS)
-    assert all(name in shown for name in KINDS)
+    assert every(name in shown for name in KINDS)
     return {(row["task"], row["shots"]): row for row in rows}
 
 

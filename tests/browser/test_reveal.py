@@ -9,6 +9,7 @@ from annotation.models import Batch, Judgement, Kind
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import KEYBOARD, Person
+from tests.every import every
 from tests.texts import LONG, Text, long_texts, running_batch_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -330,7 +331,7 @@ def test_leaves_no_gold_in_the_browser(person: Person) -> None:
     assert CANARY not in person.page.content()
     of_work = [r for r in answered if urlsplit(r.url).path.startswith("/work/")]
     assert len(of_work) >= 3
-    assert all("no-store" in (r.header_value("cache-control") or "") for r in of_work)
+    assert every("no-store" in (r.header_value("cache-control") or "") for r in of_work)
 
 
 def test_counts_every_character_of_a_text_with_carriage_returns(person: Person) -> None:

@@ -8,6 +8,7 @@ from playwright.sync_api import Response
 from annotation.models import Kind
 from tests import make
 from tests.browser.person import Person
+from tests.every import every
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,4 +45,4 @@ def test_is_light_at_first_and_lighter_at_every_step(person: Person, kind: str) 
     # On a busy machine a file of the first page may still come in.
     steps = [size for url, size in loaded if "/static/" not in url]
     assert len(steps) == 4
-    assert all(size < STEP for size in steps)
+    assert every(size < STEP for size in steps)

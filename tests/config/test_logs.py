@@ -9,8 +9,9 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from config.logs import DiscreetFormatter, DiscreetJsonFormatter, ErrorHook
+from config.logs import MOST_WAITING, DiscreetFormatter, DiscreetJsonFormatter, ErrorHook
 from tests import make
+from tests.every import every
 
 
 def written(message: str, error: Exception | None = None) -> str:
@@ -189,3 +190,5 @@ def test_is_held_up_by_no_hook_that_is_away() -> None:
     for _ in range(500):
         logger.error("failed")
     hook.close()
+    # Every place was given back: a hook that came again would be told of the next error.
+    assert every(hook._waiting.acquire(blocking=False) for _ in range(MOST_WAITING))

@@ -33,8 +33,9 @@ def test_takes_what_the_search_begins_with(name: str) -> None:
 def test_takes_or_refuses_what_was_changed(name: str) -> None:
     target, random = TARGETS[name], Random(name)
     seeds = target.seeds()
-    for _ in range(CHANGES):
-        target.try_out(mutated(random.choice(seeds), random))
+    tried = [target.try_out(mutated(random.choice(seeds), random)) for _ in range(CHANGES)]
+    assert {*tried} <= {True, False}
+    assert len(tried) == CHANGES
 
 
 def changed(target: Target, file: int, place: tuple[Any, ...], value: object) -> bytes:

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from scoring.models import Run
 from scoring.tuning.settings import OPTIMIZERS
+from tests.every import every
 from tests.heavy.commands import finetune, import_demo
 from tests.scoring.runs.runs_from import answers
 
@@ -36,7 +37,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_has_every_optimizer_that_is_offered() -> None:
-    assert all(hasattr(import_module("torch").optim, name) for name in OPTIMIZERS.values())
+    assert every(hasattr(import_module("torch").optim, name) for name in OPTIMIZERS.values())
 
 
 class TestHeads:
@@ -51,10 +52,10 @@ class TestHeads:
         assert "recipe=CLUES, optimizer=adamax, learning_rate=5e-05" in told
         runs = {run.task.slug: run for run in Run.objects.complete()}
         assert len(runs) == 6
-        assert all(run.method == "FT" and run.coverage < 1 for run in runs.values())
+        assert every(run.method == "FT" and run.coverage < 1 for run in runs.values())
         for slug in ("reviews", "statements", "cloze"):
             assert runs[slug].report["outside"] == runs[slug].report["empty"] == 0
-        assert all(len(given) <= 1 for given in answers(runs["reading"]).values())
+        assert every(len(given) <= 1 for given in answers(runs["reading"]).values())
         assert runs["reviews"].report["tuned"]["steps"] == 3
 
     def test_finds_spans_in_windows_of_a_long_text(self, encoder: Path) -> None:
@@ -97,7 +98,7 @@ class TestHeads:
         ]
         assert [run.report["tuned"]["way"] for run in runs] == ["begin and end"] + ["BIO tags"] * 2
         assert [run.report["tuning"].get("head") for run in runs] == [None] + ["BIO tags"] * 2
-        assert all(len(given) <= 1 for given in answers(runs[2]).values())
+        assert every(len(given) <= 1 for given in answers(runs[2]).values())
         with pytest.raises(CommandError, match="--head is for encoders that are fine-tuned"):
             finetune(encoder, *patterns(encoder.parent), "--head", "bio")
 
@@ -116,7 +117,7 @@ class TestHeads:
         runs = Run.objects.complete()
         assert {(run.method, run.task.slug) for run in runs} == {("PT", "reviews")}
         assert {(run.shots, run.report["tuned"]["steps"]) for run in runs} == {(0, 0), (10, 40)}
-        assert all(run.report["outside"] == 0 for run in runs)
+        assert every(run.report["outside"] == 0 for run in runs)
 
     def test_wants_words_of_one_piece(self, encoder: Path, tmp_path: Path) -> None:
         words = {"negative": "incomprehensible", "positive": "great"}
@@ -187,7 +188,7 @@ class TestTexts:
         assert "batch_size=2" in told
         finetune(untrained, *where, "--steps", 2)
         assert {run.shots for run in Run.objects.complete()} == {0, 10}
-        assert all(run.report["prompts"]["format"] == "unifew" for run in Run.objects.all())
+        assert every(run.report["prompts"]["format"] == "unifew" for run in Run.objects.all())
 
     def test_says_how_many_texts_were_cut(self, untrained: Path) -> None:
         import_demo()

@@ -18,6 +18,7 @@ from annotation.access.rights import (
 )
 from annotation.models import Change, MemberRole, Membership
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def test_gives_a_stranger_nothing(user: User) -> None:
 
 def test_gives_a_superuser_everything_and_an_inactive_one_nothing(admin_user: User) -> None:
     study = make.study(make.benchmark())
-    assert all(may(admin_user, study, right) for right in Right)
+    assert every(may(admin_user, study, right) for right in Right)
     assert may_see_gold(admin_user, study.benchmark)
     admin_user.is_active = False
     assert not may(admin_user, study, Right.TABLES)

@@ -29,6 +29,7 @@ from tests.annotation.benchmarks.clues_files import (
     write_task,
     zipped,
 )
+from tests.every import every
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +79,7 @@ class TestClues:
             ("squadv2", "spans", 150, 200),
             ("sst2", "choice", 150, 210),
         ]
-        assert all(task.shot_sets == 15 and task.described for task in report.tasks)
+        assert every(task.shot_sets == 15 and task.described for task in report.tasks)
         before = state()
         assert not import_benchmark(clues, name="clues").is_changed
         assert state() == before
@@ -92,7 +93,7 @@ class TestClues:
         ):
             ids[pk].add(source_id)
         assert (len(ids), sum(len(several) > 1 for several in ids.values())) == (150, 99)
-        assert all(s.choices == ["negative", "positive"] for s in task.item_sets.all())
+        assert every(s.choices == ["negative", "positive"] for s in task.item_sets.all())
 
     def test_keeps_equal_conll03_rows_under_their_ids(self, clues: Path) -> None:
         task = self.imported(clues, "conll03")

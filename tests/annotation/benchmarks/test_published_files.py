@@ -10,6 +10,7 @@ from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_tables import read
+from tests.every import every
 from tests.skips import SHARED, WITHOUT_FILES
 
 FOLDER = SHARED / "cases" / "files"
@@ -214,7 +215,7 @@ def test_a_training_part_is_never_the_test() -> None:
     assert {row.where.split(",")[0] for row in task.sets[-1].examples} == {"test_matched.jsonl"}
     assert task.notes["not_drawn"] == ["train.jsonl: not read"]
     task = task_of("03-part-folders/pf")
-    assert all(row.source_id.startswith("test-") for row in task.sets[-1].examples)
+    assert every(row.source_id.startswith("test-") for row in task.sets[-1].examples)
 
 
 def test_labels_that_look_alike_are_one() -> None:

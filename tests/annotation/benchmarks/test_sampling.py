@@ -10,6 +10,7 @@ from annotation.studies.drafting import possible_batches
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules
 from tests import make
 from tests.annotation.benchmarks.sampled import RULES, data_set, sampled
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -157,7 +158,7 @@ def test_says_what_the_data_set_lacks(options: dict[str, Any], sentence: str) ->
 def test_has_a_preset_for_every_test_configuration_of_flex() -> None:
     class_transfer = {"newsgroup", "reuters", "huffpost", "fewrel", "amazon"}
     names = class_transfer | {"mr", "cr", "snli", "scitail", "subj", "trec", "conll"}
-    assert all(f"flex-{name}" in PRESETS for name in names)
+    assert every(f"flex-{name}" in PRESETS for name in names)
     newsgroup: Any = PRESETS["flex-newsgroup"].rules
     assert newsgroup.classes_transfer
     assert PRESETS["flex-snli"].rules == FLEX_DOMAIN_AND_TASK

@@ -141,6 +141,7 @@ class TestOnce:
 
     def test_passes_over_a_job_that_is_gone(self) -> None:
         run_job(12345)
+        assert not Job.objects.exists()
 
     @pytest.mark.both_databases
     def test_does_not_hear_an_attempt_that_was_given_up(self, runner: list) -> None:

@@ -28,6 +28,7 @@ from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.annotation.kinds import typed
 from tests.batching import make_batches
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -361,8 +362,8 @@ def test_writes_prompts_and_takes_the_answers_back(tmp_path: Path) -> None:
     out = StringIO()
     call_command("export_prompts", shots=[2], stdout=out)
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert all("Answer: Ann Thorne\n" in line["prompt"] for line in lines)
-    assert all(line["prompt"].endswith("Answer:") for line in lines)
+    assert every("Answer: Ann Thorne\n" in line["prompt"] for line in lines)
+    assert every(line["prompt"].endswith("Answer:") for line in lines)
     assert {line["answer_kind"] for line in lines} == {"text"}
     answered = [{**line, "answer": " the marrowby \n"} for line in lines]
     path = tmp_path / "answers.jsonl"

@@ -9,6 +9,7 @@ from annotation.models import Batch, Role, Study
 from annotation.models.frozen import batch_content, sequence
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -55,11 +56,11 @@ def test_keeps_the_questions_of_a_text_in_a_row() -> None:
 def test_shuffles_items_where_the_study_says_so() -> None:
     batch = batch_of(shuffle_by="item")
     found = [orders(batch, seed) for seed in SEEDS]
-    assert all((sorted(a), sorted(b)) == (list(range(6)), list(range(9))) for a, b in found)
+    assert every((sorted(a), sorted(b)) == (list(range(6)), list(range(9))) for a, b in found)
     assert len({tuple(test) for _, test in found}) == len(SEEDS)
     # Each item comes at each place now and then.
-    assert all(len({test[place] for _, test in found}) > 6 for place in range(9))
-    assert all([example.role for example in sequence(batch.pk, seed)][:6] == ["training"] * 6
+    assert every(len({test[place] for _, test in found}) > 6 for place in range(9))
+    assert every([example.role for example in sequence(batch.pk, seed)][:6] == ["training"] * 6
                for seed in SEEDS)  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from annotation.work.finishing import finish
 from annotation.work.joining import Full, count_answer
 from annotation.work.judging import begin, leave_reveal, submit_answer
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -236,7 +237,7 @@ def test_offers_a_dictionary_beside_the_payments(researcher: Client, batch: Batc
     lines = csv.DictReader(io.StringIO(researcher.get(dictionary).content.decode()))
     told = {line["column"]: line["meaning"] for line in lines}
     assert list(told) == [column.key for column in COLUMNS]
-    assert all(told.values())
+    assert every(told.values())
 
 
 def test_leads_from_a_score_to_the_item_and_its_gold(researcher: Client, batch: Batch) -> None:

@@ -23,6 +23,7 @@ from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from scoring.tables.table import Column
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +48,7 @@ def read(lines: Iterable[str]) -> list[dict[str, str]]:
 def test_says_what_every_column_means(batch: Batch, name: str) -> None:
     table = {**EXPORTS, "ids": IDS}[name]
     meanings = read(table.dictionary())
-    assert all(row["meaning"] for row in meanings)
+    assert every(row["meaning"] for row in meanings)
     assert [row["column"] for row in meanings] == list(read(table.lines(batch.study))[0])
 
 

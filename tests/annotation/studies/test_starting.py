@@ -13,6 +13,7 @@ from annotation.models import JoinAnswer, Outcome, Study, Task
 from annotation.studies.codes import REWARDED, as_lines, codes_to_set_up
 from annotation.studies.lifecycle import what_is_missing
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -160,7 +161,7 @@ def test_says_of_every_code_what_to_do_with_it(task: Task, via: str) -> None:
     assert [code["code"] for code in codes] == [
         f"CODE-{outcome.upper()}" for outcome in [*Outcome.values, *JoinAnswer.values]
     ]
-    assert all(code["action"] and code["meaning"] for code in codes)
+    assert every(code["action"] and code["meaning"] for code in codes)
     assert len(as_lines(codes).splitlines()) == len(codes)
 
 

@@ -36,6 +36,7 @@ from annotation.work.joining import Full
 from annotation.work.judging import begin
 from annotation.work.page import page_context, page_title
 from tests import make
+from tests.every import every
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -271,7 +272,7 @@ def test_simulated_annotators_do_the_checks(tmp_path: Any) -> None:
     done = simulate_study(batch.study, skill=0.9, weak=0.5, seed=1, at=make.NOON)
     outcomes = {one.outcome for one in done}
     assert outcomes == {Outcome.COMPLETED, Outcome.SCREENED_OUT}
-    assert all(one.check_screening["passed"] == (one.outcome == "completed") for one in done)
+    assert every(one.check_screening["passed"] == (one.outcome == "completed") for one in done)
     call_command("export_data", study=batch.study.slug, output=tmp_path, verbosity=0)
 
 
@@ -280,4 +281,4 @@ def test_the_order_of_the_checks_follows_from_the_seed() -> None:
     content = batch_content(batch.pk)
     orders = {sequence(batch.pk, f"seed-{n}")[:CHECKS] for n in range(5)}
     assert len(orders) == 5
-    assert all({e.pk for e in order} == {e.pk for e in content.checks} for order in orders)
+    assert every({e.pk for e in order} == {e.pk for e in content.checks} for order in orders)

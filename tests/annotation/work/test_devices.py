@@ -20,6 +20,7 @@ from annotation.work.page import picture_of
 from tests import make
 from tests.annotation.work.test_entering import consented
 from tests.annotation.work.test_views import WORK, enter, start, submit
+from tests.every import every
 from tests.people_at_work import page_of
 from tests.together import at_once
 
@@ -246,7 +247,7 @@ def test_asks_who_guesses_to_wait(client: Client, settings: Settings) -> None:
 
 def test_counts_wrong_codes_alone(client: Client, settings: Settings) -> None:
     settings.THROTTLES = {**settings.THROTTLES, "wrong_codes_per_address": 1}
-    assert all(is_let_in(typed(shown(client))) for _ in range(3))
+    assert every(is_let_in(typed(shown(client))) for _ in range(3))
 
 
 def test_needs_the_forms_token(client: Client) -> None:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotation.access.cookies import digest_of
 from annotation.models import Assignment, Batch, Comment, DeviceCode, Judgement, Kind
 from tests import make
+from tests.every import every
 from tests.tab import Tab, forms_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -97,7 +98,7 @@ def test_files_a_comment_and_shows_a_code_where_they_were_asked_for() -> None:
     codes += [first.text, second.text]
     shown = [text.partition('class="code"')[2].partition(">")[2][:9] for text in codes]
     assert shown[0] == shown[2] != shown[1]
-    assert all(shown)
+    assert every(shown)
 
 
 def test_keeps_its_work_while_the_language_changes() -> None:

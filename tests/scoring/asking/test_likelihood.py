@@ -14,6 +14,7 @@ from django.urls import reverse
 from annotation.models import Example, ItemSet, Kind, Role
 from scoring.models import Reply, Run
 from tests import make
+from tests.every import every
 from tests.scoring.asking.endpoint import Documents, Said, endpoint
 from tests.scoring.asking.ranking_model import RankingModel, completion
 from tests.scoring.runs.runs_from import answers
@@ -185,7 +186,7 @@ def test_asks_only_what_is_missing_when_it_is_started_again() -> None:
         new = [str(body["prompt"]) for _, body, _ in served.requests[before:]]
     # Once to learn which way it gives log-probabilities, and once for each option.
     assert len([prompt for prompt in new if "Question about" in prompt]) == 3
-    assert all("test 2?" in prompt for prompt in new if "Question about" in prompt)
+    assert every("test 2?" in prompt for prompt in new if "Question about" in prompt)
     assert Run.objects.get().coverage == 1
 
 

@@ -13,6 +13,7 @@ from scoring.management.commands import run_model
 from scoring.models import Prediction, Reply, Run, RunState, Spending
 from scoring.runs.scores import scores_of_run
 from tests import make
+from tests.every import every
 from tests.scoring.asking.endpoint import VERSION, Endpoint, Said, endpoint
 from tests.scoring.runs.runs_from import answers
 
@@ -235,7 +236,7 @@ def test_asks_what_the_people_of_a_study_saw() -> None:
     Task.objects.filter(pk=batch.task_id).update(description="Something newer.")
     with endpoint(by_number("good", "bad", "good", "bad")) as served:
         asked(served, study=batch.study.slug, format="chat")
-    assert all(batch.description in prompt for prompt in served.prompts)
+    assert every(batch.description in prompt for prompt in served.prompts)
     [_, _, body] = [served.requests[0][1]["messages"][n]["role"] for n in (0, 1, 2)]
     assert body == "assistant"
     run = Run.objects.get()

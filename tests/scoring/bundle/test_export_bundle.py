@@ -18,6 +18,7 @@ from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from scoring.bundle.packing import SUMS
 from tests import make
+from tests.every import every
 from tests.scoring.bundle.packed import packed, rows, zipped
 
 pytestmark = pytest.mark.django_db
@@ -125,7 +126,7 @@ def test_vouches_for_every_file(batch: Batch) -> None:
     lines = [line.split("  ") for line in files[SUMS].decode().splitlines()]
     listed = {name: digest for digest, name in lines}
     assert set(listed) == set(files) - {SUMS}
-    assert all(sha256(files[name]).hexdigest() == digest for name, digest in listed.items())
+    assert every(sha256(files[name]).hexdigest() == digest for name, digest in listed.items())
 
 
 def test_gives_the_same_bytes_for_the_same_data(batch: Batch, tmp_path: Path) -> None:

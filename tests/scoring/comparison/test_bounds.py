@@ -15,6 +15,7 @@ from scoring.cells.rows import Bound, no_skill
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from tests import make
+from tests.every import every
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ def _rows_of(sql: str) -> int:
 def test_names_every_rule_by_a_label(kind: Kind) -> None:
     found = bounds(make.task(kind=kind, tests=4), "any", 1)
     assert found[-1].label == "Ceiling"
-    assert all(bound.label and bound.in_words for bound in found[:-1])
+    assert every(bound.label and bound.in_words for bound in found[:-1])
 
 
 # Of each kind, the gold of four items, and what the best answer of its form earns that looks at

@@ -14,6 +14,7 @@ from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS, paper_tables
 from scoring.comparison.row_tables import interval_table
 from tests import tools
+from tests.every import every
 
 CELL = Row(
     kind=RowKind.HUMAN,
@@ -87,7 +88,7 @@ def test_writes_json_with_exactly_the_agreed_keys() -> None:
         *("benchmark", "references", "interim", "note", "rows", "verdicts", "versions")
     ]
     assert (document["benchmark"], document["references"]) == ("clues", "any")
-    assert all(tuple(row) == KEYS for row in document["rows"])
+    assert every(tuple(row) == KEYS for row in document["rows"])
     assert document["rows"][0]["mean"] == 79.84126984
     assert document["rows"][3]["shots"] == "all"
     assert document["rows"][3]["sd"] is None
@@ -170,7 +171,7 @@ def test_explains_every_column_in_the_workbook() -> None:
     book = load_workbook(BytesIO(written("xlsx")))
     explained = [row[0].value for row in book["columns"].iter_rows(min_row=2)]
     assert tuple(explained[:-1]) == KEYS
-    assert all(column.meaning for column in COLUMNS)
+    assert every(column.meaning for column in COLUMNS)
 
 
 def test_has_a_field_for_every_column_in_its_order() -> None:
@@ -331,5 +332,5 @@ def test_writes_latex_that_compiles(
 
 def test_writes_a_comparison_without_rows_in_every_format() -> None:
     empty = Comparison((), benchmark="clues")
-    assert all(form.write(empty) for form in FORMATS.values())
+    assert every(form.write(empty) for form in FORMATS.values())
     assert json.loads(FORMATS["json"].write(empty))["references"] is None

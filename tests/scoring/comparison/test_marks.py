@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotation.models import Batch
 from scoring.models import Leaderboard, Run
 from scoring.runs.import_report import form_in_words
+from tests.every import every
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def test_marks_a_system_whose_answers_show_no_skill(
     admin_client: Client, batch: Batch, given: list[str]
 ) -> None:
     run = answered(batch, given)
-    assert all(NO_SKILL in page for page in pages(admin_client, batch))
+    assert every(NO_SKILL in page for page in pages(admin_client, batch))
     page = admin_client.get(reverse("admin:scoring_run_change", args=[run.pk])).content.decode()
     assert "So its figure shows no skill" in page
 
@@ -65,4 +66,4 @@ def test_says_nothing_of_a_handful_of_answers(admin_client: Client) -> None:
 
 def test_marks_a_system_that_was_told_to_think_first(admin_client: Client, batch: Batch) -> None:
     measured.run(batch.task, wrong=3, report={"asked": {"reasoning": True}})
-    assert all(REASONED in page for page in pages(admin_client, batch))
+    assert every(REASONED in page for page in pages(admin_client, batch))

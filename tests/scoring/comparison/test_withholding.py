@@ -17,6 +17,7 @@ from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
 from scoring.tables.table import OPEN, ROUNDED, Column, columns_in
 from tests import make
+from tests.every import every
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +69,7 @@ def test_people_show_rounded_figures_and_one_person_a_mean_alone(batch: Batch) -
         assert figure is not None
         assert figure == round(figure, 1)
     assert (person.sd, person.ci_low) == (None, None)
-    assert all(bound.score == round(bound.score, 1) for bound in table.bounds)
+    assert every(bound.score == round(bound.score, 1) for bound in table.bounds)
 
 
 def test_people_show_no_score_before_their_study_is_closed() -> None:
@@ -190,7 +191,7 @@ def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
     assert whole.averages[0].low is not None
     kept = (table.tests, table.average_tests, table.changes, table.systems, table.including)
     assert kept == ((),) * 5
-    assert all(average.low is average.high is average.df is None for average in table.averages)
+    assert every(average.low is average.high is average.df is None for average in table.averages)
     for row in (*table.rows, *table.consensus):
         assert row.se is row.df is row.without_low is row.without_high is row.flagged is None
 

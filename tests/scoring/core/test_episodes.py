@@ -15,6 +15,7 @@ from scoring.core.episodes import (
     sample_episodes,
     verify_checksum,
 )
+from tests.every import every
 
 
 def data_set(*sizes: int) -> dict[str, str]:
@@ -38,7 +39,7 @@ def classes_of(ids: tuple[str, ...]) -> Counter:
 def test_samples_flex_episodes() -> None:
     found = sample_episodes(MANY, FLEX_CLASS, seed=3)
     assert [e.number for e in found] == list(range(1, 181))
-    assert all(e.training for e in found[:90])
+    assert every(e.training for e in found[:90])
     assert not any(e.training for e in found[90:])
     for episode in found:
         assert set(classes_of(episode.training)) == (
@@ -98,7 +99,7 @@ def test_mixes_the_classes_in_the_order_of_an_episode(episodes: list[Episode]) -
 def test_takes_all_classes_where_none_transfer() -> None:
     labels = data_set(40, 300, 400)
     found = sample_episodes(labels, FLEX_DOMAIN_AND_TASK, seed=2)
-    assert all(sorted(e.labels) == ["class 0", "class 1", "class 2"] for e in found)
+    assert every(sorted(e.labels) == ["class 0", "class 1", "class 2"] for e in found)
     assert {len(e.test) for e in found[:90]} == {3 * 20}
     assert {len(e.test) for e in found[90:]} == {3 * 40}
     large = sample_episodes(data_set(400, 500), FLEX_DOMAIN_AND_TASK, seed=2)

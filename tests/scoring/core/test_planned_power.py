@@ -16,6 +16,7 @@ from scoring.core.power import (
     simulated_chances,
 )
 from scoring.core.variance import t_chance
+from tests.every import every
 
 USUAL: dict[str, Any] = {
     "mean": 0.8,
@@ -123,9 +124,9 @@ def test_draws_answers_with_the_assumed_components() -> None:
 def test_grows_with_the_difference_the_people_the_items_and_the_runs() -> None:
     usual = power()
     larger = {"difference": 0.08, "annotators": 16, "items": 400, "runs": 10, "correlation": 0.9}
-    assert all(power(**{name: value}) > usual for name, value in larger.items())
+    assert every(power(**{name: value}) > usual for name, value in larger.items())
     smaller = {"margin": 0.02, "alpha": 0.01, "run_sd": 0.04, "annotator_var": 0.01}
-    assert all(power(**{name: value}) < usual for name, value in smaller.items())
+    assert every(power(**{name: value}) < usual for name, value in smaller.items())
 
 
 def test_is_that_of_the_mirrored_scores() -> None:

@@ -23,6 +23,7 @@ from scoring.core.sample_size import (
     simulate_intervals,
 )
 from scoring.core.variance import Components
+from tests.every import every
 
 PLAN = {
     "budget": 60,
@@ -207,7 +208,7 @@ def test_meets_every_design_of_every_reference_frontier(reference: Callable) -> 
 def test_lists_designs_narrowest_first_within_the_budget() -> None:
     found = plan()
     assert [d.width for d in found] == sorted(d.width for d in found)
-    assert all(d.cost <= 60 + 1e-9 for d in found)
+    assert every(d.cost <= 60 + 1e-9 for d in found)
     assert 3 in {d.annotators for d in found}
     assert np.isnan(found[0].coverage)
 
@@ -247,7 +248,7 @@ def test_tells_the_widths_that_most_studies_get() -> None:
 def test_promises_more_width_near_1_than_the_plain_scale() -> None:
     found = plan(budget=20, min_coverage=0.9, **NEAR_1)
     plain = {(d.annotators, d.items): d.width for d in plan(budget=20, **NEAR_1)}
-    assert all(d.width > 1.2 * plain[d.annotators, d.items] for d in found if d.annotators > 4)
+    assert every(d.width > 1.2 * plain[d.annotators, d.items] for d in found if d.annotators > 4)
 
 
 def model_of(values: dict[str, Any]) -> ScoreModel:
@@ -261,7 +262,7 @@ def test_recommends_the_cheapest_that_is_nearly_as_narrow() -> None:
     assert chosen is not None
     assert chosen.cost < 0.3 * found[0].cost
     assert chosen.width <= 1.1 * found[0].width
-    assert all(d.cost >= chosen.cost for d in found if d.width <= 1.1 * found[0].width)
+    assert every(d.cost >= chosen.cost for d in found if d.width <= 1.1 * found[0].width)
     assert recommended([]) is None
 
 
@@ -276,8 +277,8 @@ def test_plans_for_these_items() -> None:
 def test_keeps_the_narrowest_designs_that_cover_enough() -> None:
     frontier, chosen = plan(), plan(min_coverage=0.94)
     assert 1 <= len(chosen) <= 10
-    assert all(design.coverage >= 0.94 for design in chosen)
-    assert all(0 < design.coverage_se < 0.005 for design in chosen)
+    assert every(design.coverage >= 0.94 for design in chosen)
+    assert every(0 < design.coverage_se < 0.005 for design in chosen)
     sizes = {(d.annotators, d.items) for d in frontier}
     assert {(d.annotators, d.items) for d in chosen} <= sizes
     assert [d.width for d in chosen] == sorted(d.width for d in chosen)

@@ -132,7 +132,7 @@ def test_reaches_just_what_some_pair_of_tokens_takes(text: str, ends: tuple[int,
     count = len(tokens_of(text))
     pairs = {take(text, i, j) for i in range(count) for j in range(i, count)}
     assert reachable(text, start, end) == ((start, end) in pairs)
-    assert all(reachable(text, *pair) for pair in pairs)
+    assert {pair for pair in pairs if reachable(text, *pair)} == pairs
 
 
 def test_reaches_by_words_alone_what_ends_in_words() -> None:

@@ -28,6 +28,7 @@ from scoring.prompts.prompting import PromptExample, PromptSet
 from tests import make
 from tests.annotation.benchmarks.flex_files import Written, challenge
 from tests.annotation.benchmarks.sampled import sampled_task, study_of
+from tests.every import every
 from tests.scoring.runs.runs_from import answers
 
 pytestmark = pytest.mark.django_db
@@ -334,7 +335,7 @@ def test_shows_a_model_the_options_that_people_see() -> None:
     task = sampled_task()
     batch = study_of(task, [7]).batches.get()
     shown = current_example(make.at_work(batch)).labels
-    assert all(tuple(line["options"]) == shown for line in exported(episode=[7]))
+    assert every(tuple(line["options"]) == shown for line in exported(episode=[7]))
 
 
 def test_never_prints_the_gold_of_a_test_example(tmp_path: Path) -> None:

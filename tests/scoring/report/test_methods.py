@@ -37,6 +37,7 @@ from scoring.report.facts import Facts
 from scoring.report.methods import Section, methods, sheet
 from scoring.report.words import day
 from tests import make
+from tests.every import every
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -415,7 +416,7 @@ def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
     assert "SIMULATED PEOPLE less system is tested" in text_of(study, "Tests")
     verdicts = {row["verdict"] for row in sections_of(study)["Tests"].table.records}
-    assert all(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
+    assert every(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 
 
 def closed_with_probable_verdict() -> Study:

@@ -14,6 +14,7 @@ from scoring.leaderboard.approving import decide_runs
 from scoring.models import Leaderboard, Prediction, Run, ScoreVector
 from scoring.runs import api
 from tests import make
+from tests.every import every
 from tests.scoring.runs.runs_from import WHO, answers, toy_benchmark
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +68,7 @@ def test_takes_a_run_in_pieces_and_tells_its_scores(
     assert score["mean"] == round(score["mean"], 1)
     scores = client_of("ada", is_superuser=True, is_staff=True).get(f"{run}scores/").json()
     assert [score["references"] for score in scores] == ["set", "any"]
-    assert all(0 <= score["mean"] <= 100 and not score["is_partial"] for score in scores)
+    assert every(0 <= score["mean"] <= 100 and not score["is_partial"] for score in scores)
 
 
 def test_tells_the_submitter_how_a_run_stands_to_the_leaderboard(

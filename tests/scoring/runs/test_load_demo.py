@@ -14,6 +14,7 @@ from annotation.simulation.demonstration import BENCHMARK, RUNS
 from annotation.studies.drafting import cut_test_set
 from scoring.models import Prediction, Run
 from scoring.runs.demonstration import load_demonstration_runs
+from tests.every import every
 from tests.scoring.runs.runs_from import answers
 from tests.scoring.runs.word_overlap import WordOverlap
 
@@ -79,7 +80,7 @@ def test_stores_what_a_model_answered(path: Path, benchmark: Benchmark) -> None:
     places = Counter((run.task.slug, run.shots, run.split) for run in runs)
     assert places == Counter((line["task"], line["shots"], line["split"]) for line in lines)
     cells = Counter((task, shots) for task, shots, _ in places)
-    assert all(count == (5 if shots else 1) for (_, shots), count in cells.items())
+    assert every(count == (5 if shots else 1) for (_, shots), count in cells.items())
     assert {(run.method, run.parameters, run.coverage) for run in runs} == {
         (common["method"], common["parameters"], 1)
     }

@@ -13,6 +13,7 @@ from annotation.models import Benchmark, Kind, Role
 from scoring.models import Run
 from scoring.runs.formats.records import of_prompt_id, prompt_id, prompted
 from tests import make
+from tests.every import every
 from tests.scoring.runs.runs_from import answers, imported, written
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +127,7 @@ def test_finds_every_run_by_what_its_prompts_say(tool: str, tmp_path: Path) -> N
     runs = {(run.shots, run.split): run for run in Run.objects.complete()}
     assert set(runs) == {(0, None), (3, 1), (3, 2)}
     right = {f"test {n}": ["bad" if n == 1 else "good"] for n in range(4)}
-    assert all(answers(run) == right and run.coverage == 1 for run in runs.values())
+    assert every(answers(run) == right and run.coverage == 1 for run in runs.values())
 
 
 def test_refuses_an_option_that_contradicts_the_prompt(tmp_path: Path) -> None:

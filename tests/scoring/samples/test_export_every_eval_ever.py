@@ -15,6 +15,7 @@ from scoring.runs.formats.records import ReadOptions, RunFields
 from scoring.runs.importing import import_predictions
 from scoring.runs.scores import scores_of_run
 from tests import make
+from tests.every import every
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +73,7 @@ def batch() -> Batch:
 def test_prints_a_sample_for_every_answer_of_people_and_runs(batch: Batch) -> None:
     rows = exported(study=batch.study.slug)
     assert len(rows) == 3 * 6
-    assert all(row.keys() >= SAMPLE for row in rows)
+    assert every(row.keys() >= SAMPLE for row in rows)
     people = [row for row in rows if row["metadata"]["kind"] == "human"]
     pseudonyms = {assignment.annotator.pseudonym for assignment in batch.assignments.all()}
     assert {row["model_id"] for row in people} == {f"human/{name}" for name in pseudonyms}

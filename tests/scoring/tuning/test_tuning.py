@@ -17,6 +17,7 @@ from scoring.runs.scores import scores_of_run
 from scoring.tuning.settings import CLUES
 from scoring.tuning.tuning import Plan, steps, tune
 from tests import make
+from tests.every import every
 from tests.scoring.runs.runs_from import answers
 
 pytestmark = pytest.mark.django_db
@@ -186,7 +187,7 @@ class TestValidation:
 def test_shows_the_gold_of_shots_alone(mood: Benchmark) -> None:
     do(plan_for(mood, ways := OneLabel()))
     for prompts in ways.asked:
-        assert all(shot.answer for shot in prompts.training)
+        assert every(shot.answer for shot in prompts.training)
         assert not any(example.answer for example in prompts.test)
 
 
@@ -213,7 +214,7 @@ def test_knows_a_run_of_an_earlier_version(mood: Benchmark) -> None:
     earlier = {name: value for name, value in now.items() if name != "seed"}
     do(replace(plan, tuning={**plan.tuning, "settings": earlier}))
     found = list(steps(replace(plan, tuning={**plan.tuning, "settings": now})))
-    assert all(step.run is not None for step in found if not step.left_out)
+    assert every(step.run is not None for step in found if not step.left_out)
     other = {**plan.tuning, "settings": {**now, "seed": 1}}
     with pytest.raises(BadInput, match="seed 0, now 1"):
         list(steps(replace(plan, tuning=other)))
