@@ -439,6 +439,7 @@ TABLE: dict[str, Address] = {
     "scoring:preregistration": Address(also(slug, "latex"), EDITORS, NOT_ALLOWED),
     "scoring:report_export": Address(also(slug, "methods", "text"), EDITORS, EDITORS),
     "scoring:samples": Address(of_study, EDITORS, EDITORS),
+    "scoring:elsewhere": Address(of_benchmark, EDITORS, EDITORS),
     "scoring:leaderboard": Address(of_benchmark, VIEWERS, "method " * 7),
     "scoring:leaderboard_export": Address(
         also(of_benchmark, "all", "json"), VIEWERS, "method " * 7
