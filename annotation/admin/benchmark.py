@@ -35,6 +35,7 @@ from annotation.benchmarks.formats.task_files import also_said, as_said
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue
+from annotation.jobs.requests import order_upload
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.benchmark import HELD_FIELDS
 from annotation.models.errors import Refusal
@@ -96,9 +97,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         )
         if request.method == "POST" and form.is_valid():
             file = form.cleaned_data["file"]
-            with transaction.atomic():
-                upload = models.Upload.objects.create(name=file.name[-300:], data=file.read())
-                return to_row(enqueue(LOOK, form.arguments, upload=upload, author=request.user))
+            return to_row(order_upload(LOOK, form.arguments, file, author=request.user))
         title = "Import a benchmark"
         return self.show_page(request, IMPORT, title=title, form=form)
 

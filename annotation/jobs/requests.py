@@ -1,19 +1,44 @@
-"""Large files over HTTP: ordered, watched and fetched at the address of the file itself, so that
-nobody fetches what they may not open."""
+"""Large files over HTTP: uploaded for a job; or ordered, watched and fetched at the address of the
+file itself, so that nobody fetches what they may not open."""
 
+from typing import Any
+
+from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.access.requests import HtmxRequest
 from annotation.jobs import files
 from annotation.jobs.files import FileOrder
-from annotation.models import JobFile
+from annotation.jobs.queue import enqueue
+from annotation.models import Job, JobFile, Upload
 from annotation.models.texts import is_key
 
 PAGE = "annotation/jobs/file.html"
 # Names the job whose file is fetched.
 FETCHED = "file"
+
+
+class UploadField(forms.FileField):
+    """A file for a job; for what is larger there is a command."""
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        file, most = super().clean(data, initial), settings.BENCHMARK_UPLOAD_MAX_BYTES
+        if file.size > most:
+            size = f"{most // 1_000_000} MB"
+            raise ValidationError(f"The file is larger than {size}: import it by the command.")
+        return file
+
+
+@transaction.atomic
+def order_upload(kind: str, arguments: dict[str, Any], file: Any, *, author: User) -> Job:
+    """The job that takes it."""
+    upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+    return enqueue(kind, arguments, upload=upload, author=author)
 
 
 def large_file(

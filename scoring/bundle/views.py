@@ -8,8 +8,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
+from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -18,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
-from annotation.jobs.queue import enqueue
-from annotation.models import ReferencePolicy, Study, Upload
+from annotation.jobs.requests import UploadField, order_upload
+from annotation.models import ReferencePolicy, Study
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
 from scoring.bundle.packing import export_bundle
@@ -81,10 +80,7 @@ def imported_studies(request: ResearcherRequest) -> HttpResponse:
     status = 200
     if request.method == "POST":
         if is_allowed and form.is_valid():
-            file = form.cleaned_data["file"]
-            with transaction.atomic():
-                upload = Upload.objects.create(name=file.name[-300:], data=file.read())
-                job = enqueue(JOB, {}, upload=upload, author=request.user)
+            job = order_upload(JOB, {}, form.cleaned_data["file"], author=request.user)
             return redirect("admin:annotation_job_change", job.pk)
         status = 400 if is_allowed else 403
     studies = ImportedStudy.objects.visible_to(request.user).select_related("owner")
@@ -112,19 +108,11 @@ def imported_study(request: ResearcherRequest, pk: int) -> HttpResponse:
 
 
 class BundleForm(forms.Form):
-    file = forms.FileField(
+    file = UploadField(
         label="A bundle (zip)",
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
         error_messages={"required": "Choose the zip file of a bundle."},
     )
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        most = settings.BENCHMARK_UPLOAD_MAX_BYTES
-        if file.size > most:
-            size = f"{most // 1_000_000} MB"
-            raise ValidationError(f"The file is larger than {size}: import it by the command.")
-        return file
 
 
 def figure_tables(figures: Sequence[Mapping[str, Any]]) -> Iterator[Table]:

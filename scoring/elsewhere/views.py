@@ -1,11 +1,7 @@
 """The page that takes others' human answers on a benchmark."""
 
-from typing import Any
-
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -14,16 +10,16 @@ from django.views.decorators.http import require_http_methods
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.benchmarks.formats.files import READERS
-from annotation.jobs.queue import enqueue
+from annotation.jobs.requests import UploadField, order_upload
 from annotation.kinds.naming import IN_WORDS
-from annotation.models import Benchmark, Upload
+from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from annotation.studies.from_elsewhere import check_name
 from scoring.elsewhere.tasks import JOB
 
 
 class PeopleForm(forms.Form):
-    file = forms.FileField(
+    file = UploadField(
         label="A table with a row for each person and item",
         widget=forms.FileInput(attrs={"accept": ",".join(READERS)}),
     )
@@ -46,13 +42,6 @@ class PeopleForm(forms.Form):
     )
     dry_run = forms.BooleanField(label="Only check the file", required=False)
 
-    def clean_file(self) -> Any:
-        file, most = self.cleaned_data["file"], settings.BENCHMARK_UPLOAD_MAX_BYTES
-        if file.size > most:
-            size = f"{most // 1_000_000} MB"
-            raise ValidationError(f"The file is larger than {size}: import it by the command.")
-        return file
-
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         try:
@@ -70,12 +59,8 @@ def people(request: ResearcherRequest, name: str) -> HttpResponse:
     require(request.user, benchmark, Right.SET_UP)
     form = PeopleForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        file = given.pop("file")
-        with transaction.atomic():
-            upload = Upload.objects.create(name=file.name[-300:], data=file.read())
-            arguments = {"benchmark": benchmark.pk, **given}
-            job = enqueue(JOB, arguments, upload=upload, author=request.user)
+        arguments = {**form.cleaned_data, "benchmark": benchmark.pk}
+        job = order_upload(JOB, arguments, arguments.pop("file"), author=request.user)
         return redirect("admin:annotation_job_change", job.pk)
     context = {"form": form, "benchmark": benchmark, "title": benchmark}
     status = 400 if form.is_bound else 200
