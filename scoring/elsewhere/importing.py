@@ -200,7 +200,7 @@ class _Reading:
 
     def _sets_of(self, task: Task, shots: int, split: int | None) -> Sets:
         test_set = find_test_set(task, None)
-        if not shots:
+        if not shots and split is None:
             return None, test_set
         sets = task.item_sets.filter(role=Role.TRAINING, shots=shots, episode=None)
         found = list(sets if split is None else sets.filter(split=split))
