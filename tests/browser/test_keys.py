@@ -48,6 +48,31 @@ def test_leads_from_the_link_to_the_code_by_keyboard_alone(person: Person, kind:
     assert Judgement.objects.count() == 4
 
 
+PRESS = """([key, code, shiftKey]) => document.body.dispatchEvent(
+    new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true }))"""
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "shift", "is_two"),
+    [
+        ("é", "Digit2", False, True),  # a French keyboard
+        ("2", "Digit2", True, True),
+        ("٢", "Digit2", False, True),  # an Arabic one
+        ("۲", "Digit2", False, True),
+        ("2", "Numpad2", False, True),
+        ("ArrowDown", "Numpad2", False, False),
+        ("@", "Digit2", True, False),
+        ("Process", "Digit2", False, False),  # an input method's
+    ],
+)
+def test_digits_are_found_by_their_place(
+    tester: Person, key: str, code: str, shift: bool, is_two: bool
+) -> None:
+    tester.page.wait_for_selector("html.keys-on", state="attached")
+    tester.page.evaluate(PRESS, [key, code, shift])
+    assert chosen(tester) == [False, is_two]
+
+
 @pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.LABELS])
 def test_loses_no_key_that_is_pressed_before_its_scripts_have_come(
     person: Person, kind: str

@@ -61,6 +61,12 @@ def test_sends_what_was_typed_and_keeps_what_cannot_be_read(somebody: Comes) -> 
     # Some phones' digits come without a minus.
     person.presses(person.page.locator("[data-negate]"))
     expect(line).to_have_text("read as -1130")
+    # Nor with the bar of a fraction.
+    person.page.locator("[name=number]").fill("2")
+    person.presses(person.page.locator("[data-slash]"))
+    person.page.keyboard.type("3")
+    expect(line).to_have_text("read as 2/3")
+    person.page.locator("[name=number]").fill("-1,130")
     person.goes_on()
     assert Judgement.objects.get().answer == ["-1,130"]
     # The page that came in its place tells it too.

@@ -90,14 +90,16 @@
     const line = document.getElementById("number-read"), value = read(input.value);
     line.textContent = !input.value.trim() ? ""
       : value ? `${line.dataset.read} ${value}` : line.dataset.unread;
-    // A phone's keyboard of digits may lack the minus.
-    page.querySelector("[data-negate]").hidden = !window.matchMedia("(pointer: coarse)").matches;
+    // A phone's keyboard of digits may lack the minus and the slash of a fraction.
+    const hidden = !window.matchMedia("(pointer: coarse)").matches;
+    for (const sign of page.querySelectorAll("[data-negate], [data-slash]")) sign.hidden = hidden;
   }
 
   page.addEventListener("click", ({ target }) => {
-    if (!target.closest("[data-negate]")) return;
+    if (!target.closest("[data-negate], [data-slash]")) return;
     const input = field(), text = input.value.trim();
-    input.value = /^[-\u2010-\u2013\u2212\u30fc\ufe63\uff0d]/.test(text) ? text.slice(1) : `-${text}`;
+    if (target.closest("[data-slash]")) input.setRangeText("/", input.selectionStart, input.selectionEnd, "end");
+    else input.value = /^[-\u2010-\u2013\u2212\u30fc\ufe63\uff0d]/.test(text) ? text.slice(1) : `-${text}`;
     input.dispatchEvent(new Event("input", { bubbles: true }));
     input.focus();
   });

@@ -449,6 +449,13 @@
 
   const isActive = (target) => target.closest("button, a, summary, [role=button]") !== null;
 
+  /* Where a keyboard gives no digit without Shift, or one of another script, its key's place counts. */
+  function digitOf({ key, code, shiftKey }) {
+    const [, place] = /^(?:Digit|Numpad)(\d)$/.exec(code) || [];
+    if (/^\d$/.test(key)) return Number(key);
+    return place && key.length === 1 && !shiftKey ? Number(place) : -1;
+  }
+
   function pressed(event) {
     // A key held down must not run through the page that its first press brought.
     if (event.key === "Enter" && event.repeat && page.contains(event.target)) event.preventDefault();
@@ -463,11 +470,11 @@
     if (isTyping(event.target)) return;
     if (event.key === "?") listKeys();
     else if (event.key === "Enter" && !isActive(event.target)) send();
-    else if (form && /^[1-9]$/.test(event.key)) choose(Number(event.key) - 1);
+    else if (form && digitOf(event) > 0) choose(digitOf(event) - 1);
     else if (form?.querySelector(".option-letter") && /^[a-z]$/i.test(event.key)) {
       choose(event.key.toLowerCase().charCodeAt(0) - "a".charCodeAt(0));
     }
-    else if (form && event.key === "0") form.querySelector("[data-span-none], .option [name=none]")?.click();
+    else if (form && digitOf(event) === 0) form.querySelector("[data-span-none], .option [name=none]")?.click();
     else return;
     event.preventDefault();
   }
