@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.access.views import colleague
+from annotation.access.views import account, colleague
 from annotation.payments import views as payments
 from annotation.people import views as people
 from annotation.prolific import views as prolific
@@ -30,6 +30,7 @@ urlpatterns = [
     path("work/leave/", work.leave, name="leave"),
     path("", studies.home, name="home"),
     path("colleagues/<slug:token>/", colleague, name="colleague"),
+    path("account/", account, name="account"),
     # Annotators
     path("join/<slug:token>/", entering.open_link, {"name": "study"}, name="join_study"),
     path("join/batch/<slug:token>/", entering.open_link, {"name": "batch"}, name="join_batch"),

@@ -41,6 +41,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import page_not_found
 
 from annotation.access import throttles
+from annotation.access.authenticating import brings_token, let_in_by_token
 from annotation.models.texts import is_key
 from config.health import REQUESTS, fitness
 
@@ -128,11 +129,16 @@ class Sessions(_NotOfAnnotators, SessionMiddleware): ...
 
 
 class Users(AuthenticationMiddleware):
-    def process_request(self, request: HttpRequest) -> None:
+    """Pages are read by a token too; the API looks at it by itself."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:  # type: ignore[override]
         if request.path_info.startswith(ANNOTATORS):
             request.user = AnonymousUser()
-        else:
-            super().process_request(request)
+            return None
+        super().process_request(request)
+        reads = request.method in ("GET", "HEAD") and brings_token(request)
+        is_page = not request.path_info.startswith((API, reverse("admin:index")))
+        return let_in_by_token(request) if reads and is_page else None
 
 
 class Messages(_NotOfAnnotators, MessageMiddleware): ...
@@ -309,7 +315,8 @@ def _busy(request: HttpRequest) -> HttpResponse:
 NOWHERE = "There is nothing at this address."
 SENTENCES = {
     400: "The request cannot be read.",
-    403: "This needs a token, or a page that was just loaded.",
+    401: "This needs a token: make one on the page Account.",
+    403: "This needs a right that you or your token lack, or a page that was just loaded.",
     404: NOWHERE,
     500: "Something failed here, and was noted. Try again later.",
 }
@@ -321,11 +328,25 @@ def tell_programs(request: HttpRequest, get_response: Handler) -> HttpResponseBa
     pages in our templates, or those for programmers with DEBUG_PAGES=1."""
     response = get_response(request)
     status = response.status_code
+    if (
+        status == 302
+        and response["Location"].startswith(_sign_in_page())
+        and _takes_no_page(request)
+    ):
+        status = 401
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
-    is_for_a_program = request.path.startswith(API) and not settings.DEBUG
+    is_for_a_program = status == 401 or (
+        (request.path.startswith(API) or brings_token(request)) and not settings.DEBUG
+    )
     if is_for_a_program and is_page and status in SENTENCES:
         return JsonResponse({"detail": SENTENCES[status]}, status=status)
     return response
+
+
+def _takes_no_page(request: HttpRequest) -> bool:
+    """A program would take the page for signing in for what it asked for."""
+    is_browser = "text/html" in request.headers.get("Accept", "text/html")
+    return not is_browser and "HX-Request" not in request.headers
 
 
 @csrf_exempt

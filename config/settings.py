@@ -228,13 +228,15 @@ if env.boolean("BEHIND_PROXY", default=False):
 # API
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "annotation.access.authenticating.Tokens",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["annotation.access.authenticating.TokenMay"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 100,
+    # “format” chooses among the forms of a file, of which each address has its own.
+    "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 SPECTACULAR_SETTINGS = {
@@ -247,6 +249,10 @@ SPECTACULAR_SETTINGS = {
     # The sidecar's copies, not those of a content delivery network.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_AUTHENTICATION": [
+        "annotation.access.authenticating.FormerTokens",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
@@ -319,6 +325,7 @@ THROTTLES = {
     "joins_an_hour": env.number("JOINS_AN_HOUR", 300, least=0),
     "platform_joins_an_hour": env.number("PLATFORM_JOINS_AN_HOUR", 20, least=0),
     "wrong_codes_per_address": env.number("WRONG_CODES_PER_ADDRESS", 30, least=0),
+    "requests_per_token": env.number("REQUESTS_PER_TOKEN", 6_000, least=0),
     "failed_sign_ins_per_address": env.number("FAILED_SIGN_INS_PER_ADDRESS", 30, least=0),
     "failed_sign_ins_per_name": env.number("FAILED_SIGN_INS_PER_NAME", 100, least=0),
 }

@@ -75,7 +75,7 @@ ROOMS = {
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "crowding", "refusing",
+    "tabs", "crowding", "refusing", "authenticating",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (

@@ -77,9 +77,12 @@ def is_member(user: Who, thing: Thing) -> bool:
 
 
 def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
+    """By the role; by a token that may not pay, without what concerns pay."""
+    held = RIGHTS.get(role_in(user, thing) or "", frozenset())
     if is_all_powerful(user):
-        return frozenset(Right)
-    return RIGHTS.get(role_in(user, thing) or "", frozenset())
+        held = frozenset(Right)
+    may_pay = getattr(getattr(user, "token", None), "may_pay", True)
+    return held if may_pay else held - {Right.PAY}
 
 
 def may(user: Who, thing: Thing, right: Right) -> bool:

@@ -1,6 +1,13 @@
 """The tables, each imported from here; what belongs to them lies in their modules."""
 
-from annotation.models.access import Change, ChangeAction, MemberLink, MemberRole, Membership
+from annotation.models.access import (
+    ApiToken,
+    Change,
+    ChangeAction,
+    MemberLink,
+    MemberRole,
+    Membership,
+)
 from annotation.models.assignment import (
     CHECK,
     Annotator,

@@ -84,6 +84,27 @@ class MemberLink(models.Model):
         return found
 
 
+class ApiToken(models.Model):
+    """Lets a program act for somebody. The token itself is shown once, and kept nowhere."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens"
+    )
+    name = models.CharField(max_length=60)
+    may_write = models.BooleanField(default=False)
+    may_pay = models.BooleanField(default=False)
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_at = clock.WrittenAtField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [once("token_named_once", ["user", "name"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ChangeAction(models.TextChoices):
     RIGHTS = "rights", "rights changed"
     MEMBER_LINK = "member_link", "link for a colleague"
@@ -130,6 +151,8 @@ class Change(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    # By which of the user's tokens, if by a program.
+    token = models.CharField(max_length=60, blank=True)
     action = models.CharField(max_length=16, choices=ChangeAction.choices)
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
@@ -162,7 +185,10 @@ def record(
     Never pass gold, external ids, secrets or comments.
     """
     of, by = {str(thing._meta.model_name): thing}, user.pk if user else None
-    return Change.objects.create(**of, user_id=by, action=action, before=before, after=after)
+    token = str(getattr(user, "token", ""))
+    return Change.objects.create(
+        **of, user_id=by, token=token, action=action, before=before, after=after
+    )
 
 
 # So many characters of a setting are kept in the log.

@@ -9,6 +9,14 @@ class BadInput(Refusal):
     """Something given cannot be used: what, where, and what to do about it."""
 
 
+class Misplaced(BadInput):
+    """Something in a file or form: where it stands in words, its key, and what is wrong with it."""
+
+    def __init__(self, where: str, key: str, sentence: str) -> None:
+        super().__init__(f"{where}: {sentence}")
+        self.key, self.sentence = key, sentence
+
+
 class NotReady(Refusal):
     """A study cannot start yet; the sentences say what is missing."""
 

@@ -125,7 +125,7 @@ _NAMED_COLUMNS = [
 ]
 _POOL_COLUMNS = ["id", "study_id", "slug", "name", "about", "min_check_score"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
-_LOG_COLUMNS = ["id", "study_id", "benchmark_id", "action", "before", "after", "at"]
+_LOG_COLUMNS = ["id", "study_id", "benchmark_id", "token", "action", "before", "after", "at"]
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]
 
 LOCKS = (

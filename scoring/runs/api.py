@@ -12,29 +12,39 @@ scoring/cells/rows.py.
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import (
     OpenApiParameter,
-    OpenApiResponse,
     extend_schema,
     extend_schema_view,
 )
 from rest_framework import exceptions, mixins, status
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.decorators import action
-from rest_framework.pagination import PageNumberPagination
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
+from annotation.access.api import (
+    ANY,
+    BAD,
+    CONFLICT,
+    SENT,
+    Bad,
+    Conflict,
+    Pages,
+    Refusing,
+    refused,
+    user_of,
+)
+from annotation.access.authenticating import FormerTokens
 from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
 from annotation.models import Benchmark, clock
-from annotation.models.errors import BadInput, Refusal
+from annotation.models.errors import BadInput
 from scoring.models import Leaderboard, Run
 from scoring.runs import scores, storing
 from scoring.runs.formats.records import RunFields, example_of_run
@@ -44,7 +54,6 @@ from scoring.runs.serializers import (
     NewRunSerializer,
     PieceAnswerSerializer,
     PieceSerializer,
-    RefusalSerializer,
     RunScoreSerializer,
     RunSerializer,
 )
@@ -59,68 +68,14 @@ FILTERS = {
 }
 
 
-def _refused(why: str) -> OpenApiResponse:
-    return OpenApiResponse(RefusalSerializer, description=why)
-
-
-BAD = OpenApiResponse(
-    {"type": "object"},
-    description="What is wrong with which field, or with the request as a whole (detail).",
-)
-# What every request may be answered with, one about a run, and one with a body.
-ANY = {
-    401: _refused("Without a token that is known."),
-    429: _refused("Too many wrong tokens from this address."),
-}
-ONE = {**ANY, 404: _refused("No run of yours has this number.")}
-SENT = {
-    400: BAD,
-    413: _refused("Larger than 2.5 MB: send less at once."),
-    415: _refused("Something else than JSON."),
-}
-CONFLICT = _refused("Refused, with the reason.")
-NOT_YOURS = _refused("Another user's run.")
-ENOUGH = _refused("As many runs as one person may finish, or too many wrong tokens.")
-
-
-class Conflict(exceptions.APIException):
-    status_code = status.HTTP_409_CONFLICT
+# What a request about one run may be answered with.
+ONE = {**ANY, 404: refused("No run of yours has this number.")}
+NOT_YOURS = refused("Another user's run.")
+ENOUGH = refused("As many runs as one person may finish, or too many wrong tokens.")
 
 
 class Enough(exceptions.APIException):
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-
-
-class TooLarge(exceptions.APIException):
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
-
-
-class Bad(exceptions.ValidationError):
-    """About the request as a whole."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__({"detail": sentence})
-
-
-class FlatJSONParser(JSONParser):
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().parse(*args, **kwargs)
-        except RecursionError as error:
-            raise exceptions.ParseError(
-                "The JSON is nested too deeply: no field needs that."
-            ) from error
-
-
-class Pages(PageNumberPagination):
-    """By a number alone, as the schema says: not “last”, nothing, or several."""
-
-    def get_page_number(self, request: Request, paginator: Any) -> int | str:
-        given = request.query_params.getlist(self.page_query_param)
-        if given and not (len(given) == 1 and given[0].isascii() and given[0].isdigit()):
-            raise exceptions.NotFound(self.invalid_page_message)
-        return super().get_page_number(request, paginator)
 
 
 @extend_schema_view(
@@ -129,7 +84,7 @@ class Pages(PageNumberPagination):
         parameters=[OpenApiParameter(name, str) for name in FILTERS],
         responses={
             **{200: RunSerializer(many=True), **ANY, 400: BAD},
-            404: _refused("There is no such page."),
+            404: refused("There is no such page."),
         },
     ),
     retrieve=extend_schema(
@@ -137,25 +92,20 @@ class Pages(PageNumberPagination):
     ),
 )
 class RunViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, GenericViewSet[Run]
+    Refusing,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    GenericViewSet[Run],
 ):
     serializer_class = RunSerializer
     queryset = Run.objects.none()
     lookup_value_regex = r"\d+"
-    parser_classes = (FlatJSONParser,)
     pagination_class = Pages
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise TooLarge
-        super().initial(request, *args, **kwargs)
-
-    def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, Refusal) else exc)
+    authentication_classes = (FormerTokens, SessionAuthentication)
 
     def get_queryset(self) -> QuerySet[Run]:
-        runs = Run.objects.visible_to(_user(self.request))
+        runs = Run.objects.visible_to(user_of(self.request))
         asked = self.request.query_params
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
@@ -221,11 +171,13 @@ class RunViewSet(
         run = self._own_run()
         try:
             report = {**Counts().as_plain(), "notes": []}
-            scores.finish_uploaded(run, _user(request), report=report, at=clock.now())
+            scores.finish_uploaded(run, user_of(request), report=report, at=clock.now())
         except scores.TooMany as error:
             raise Enough(str(error)) from error
+        except BadInput as error:
+            raise Conflict(str(error)) from error
         except storing.StoredAlready as error:
-            is_visible = Run.objects.visible_to(_user(request)).filter(pk=error.run.pk).exists()
+            is_visible = Run.objects.visible_to(user_of(request)).filter(pk=error.run.pk).exists()
             said = str(error) if is_visible else "These predictions are stored already."
             raise Conflict(said) from error
         scores.keep_scores([run])
@@ -238,19 +190,13 @@ class RunViewSet(
         under the task's own policy, rounded to 0.1, if every item has an answer in the form of the
         task."""
         run = self.get_object()
-        sees_gold = may_see_gold(_user(request), run.benchmark)
+        sees_gold = may_see_gold(user_of(request), run.benchmark)
         found = scores.scores_of_run(run) if sees_gold else [scores.released_score(run)]
         return Response(RunScoreSerializer(found, many=True).data)
 
 
-def _user(request: Request) -> User:
-    if not isinstance(request.user, User):
-        raise exceptions.NotAuthenticated
-    return request.user
-
-
 def _opened(fields: RunFields, request: Request) -> Run:
-    user = _user(request)
+    user = user_of(request)
     try:
         benchmark = _benchmark(fields.benchmark, user)
         is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()

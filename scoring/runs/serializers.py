@@ -199,7 +199,3 @@ class RunScoreSerializer(serializers.Serializer[Any]):
     items = serializers.IntegerField()
     coverage = serializers.FloatField()
     is_partial = serializers.BooleanField()
-
-
-class RefusalSerializer(serializers.Serializer[Any]):
-    detail = serializers.CharField()

@@ -18,7 +18,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Field
 
 from annotation.models import Batch, OutcomeRule, Pool, Study
-from annotation.models.errors import BadInput
+from annotation.models.errors import BadInput, Misplaced
 from annotation.models.settings import Setting
 from annotation.models.texts import is_text, storable
 
@@ -112,6 +112,14 @@ def described(setting: Setting) -> Setting:
     )
 
 
+def dotted(place: Place) -> str:
+    """As it is said: batches[2].shots."""
+    key = ""
+    for part in place:
+        key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
+    return storable(key[:100])
+
+
 @dataclass(frozen=True)
 class StudyFile:
     """What a study's file says, and where it says it; lines are known of TOML alone."""
@@ -124,15 +132,12 @@ class StudyFile:
 
     def where(self, place: Place) -> str:
         """The file, line and key in words: “study.toml, line 12, batches[2].shots”."""
-        key = ""
-        for part in place:
-            key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
         known = (self.lines.get(place[:end]) for end in range(len(place), 0, -1))
         line = next((f"line {number}" for number in known if number), "")
-        return ", ".join(filter(None, [self.name, line, storable(key[:100])])) or "The study"
+        return ", ".join(filter(None, [self.name, line, dotted(place)])) or "The study"
 
     def wrong(self, place: Place, sentence: str) -> BadInput:
-        return BadInput(f"{self.where(place)}: {sentence}")
+        return Misplaced(self.where(place), dotted(place) or "detail", sentence)
 
     def table(self, *place: str | int) -> Mapping[str, Any]:
         """The table at a place; an empty one where there is none."""

@@ -1,0 +1,117 @@
+"""What every address of the API has: what it takes, and how a refusal is said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import exceptions, serializers, status
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    detail = serializers.CharField()
+
+
+def refused(why: str) -> OpenApiResponse:
+    return OpenApiResponse(RefusalSerializer, description=why)
+
+
+BAD = OpenApiResponse(
+    {"type": "object"},
+    description="What is wrong with which field, or with the request as a whole (detail).",
+)
+# What every request may be answered with, and one with a body.
+ANY = {
+    401: refused("Without a token that is known."),
+    429: refused("Too many requests by this token, or wrong tokens from this address."),
+}
+SENT = {
+    400: BAD,
+    413: refused("Larger than 2.5 MB: send less at once."),
+    415: refused("Something else than JSON."),
+}
+CONFLICT = refused("Refused, with the reason.")
+
+
+class Conflict(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+
+
+class TooLarge(exceptions.APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
+
+
+class Bad(exceptions.ValidationError):
+    """About the request as a whole."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__({"detail": sentence})
+
+
+class FlatJSONParser(JSONParser):
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise exceptions.ParseError(
+                "The JSON is nested too deeply: no field needs that."
+            ) from error
+
+
+class Pages(PageNumberPagination):
+    """By a number alone, as the schema says: not “last”, nothing, or several."""
+
+    def get_page_number(self, request: Request, paginator: Any) -> int | str:
+        given = request.query_params.getlist(self.page_query_param)
+        if given and not (len(given) == 1 and given[0].isascii() and given[0].isdigit()):
+            raise exceptions.NotFound(self.invalid_page_message)
+        return super().get_page_number(request, paginator)
+
+
+class Refusing(APIView):
+    """Takes JSON that is not too large, and answers what the acts refuse with its sentence."""
+
+    parser_classes = (FlatJSONParser,)
+    # Of a request, in bytes.
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if int(request.META.get("CONTENT_LENGTH") or "0") > self.most:
+            raise TooLarge
+        super().initial(request, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(_answer(exc) if isinstance(exc, Refusal) else exc)
+
+
+def _answer(refusal: Refusal) -> exceptions.APIException:
+    if isinstance(refusal, Misplaced):
+        return exceptions.ValidationError({refusal.key: [refusal.sentence]})
+    if isinstance(refusal, BadInput):
+        return Bad(str(refusal))
+    told: Any = str(refusal)
+    if isinstance(refusal, NotReady):
+        told = {"detail": told, "missing": [*refusal.missing]}
+    return Conflict(told)
+
+
+def user_of(request: Request) -> User:
+    if not isinstance(request.user, User):
+        raise exceptions.NotAuthenticated
+    return request.user
+
+
+def fields_of(request: Request) -> Mapping[str, Any]:
+    """What was sent, which is an object of JSON. Raises Bad."""
+    if not isinstance(request.data, Mapping):
+        raise Bad("Send an object: {…}.")
+    return request.data
