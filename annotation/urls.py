@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import include, path
 
 from annotation.access.views import account, colleague
 from annotation.payments import views as payments
@@ -77,4 +77,5 @@ urlpatterns = [
     path(f"{STUDY}/prolific/", prolific.prolific, name="prolific"),
     path(f"{STUDY}/prolific/<slug:act>/", prolific.act, name="prolific_act"),
     path("prolific/<slug:token>/", prolific.report, name="prolific_report"),
+    path("api/", include("annotation.api.urls")),
 ]

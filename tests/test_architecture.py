@@ -39,6 +39,10 @@ ROOMS = {
     "annotation.prolific": ("models", "access", "work", "studies", "payments"),
     "annotation.simulation": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
+    "annotation.api": (
+        *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
+        *("people", "payments", "simulation"),
+    ),
     "annotation.management": (
         *("models", "access", "kinds", "benchmarks", "studies", "payments", "simulation"),
     ),
@@ -77,7 +81,7 @@ EDGES = {
     "item_views", "export_views", "correction_views", "entering", "throttles",
     "tabs", "crowding", "refusing", "authenticating",
 }  # fmt: skip
-EDGE_ROOMS = {"admin", "management"}
+EDGE_ROOMS = {"admin", "api", "management"}
 WEB = (
     "celery", "django.http", "django.shortcuts", "django.urls", "django.views", "django.forms",
     "rest_framework", "drf_spectacular",

@@ -17,7 +17,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import DjangoDbBlocker
 
-from annotation.models import Assignment, Batch, Example, Job, Study
+from annotation.access.tokens import make_token
+from annotation.models import Assignment, Batch, Example, Job, Study, clock
 from annotation.studies.people import invite
 from annotation.work.commenting import add_comment
 from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedScore, Run
@@ -65,6 +66,12 @@ class World:
     board: Leaderboard
     imported: ImportedStudy
     sessions: dict[str, str]
+    tokens: dict[str, str]
+
+    def program_of(self, actor: str) -> Client:
+        """A client without a session, with a token of the actor's."""
+        sent = {"Authorization": f"Token {self.tokens[actor]}"} if actor in self.tokens else {}
+        return Client(headers=sent)
 
     def client_of(self, actor: str) -> Client:
         """A new one, with the session that the actor has begun."""
@@ -138,6 +145,7 @@ def made_world() -> World:
             owner=User.objects.get(username="owner"),
         ),
         sessions={actor: session_of(actor) for actor in ACTORS if actor != "anonymous"},
+        tokens={actor: token_of(actor) for actor in ACTORS if actor != "anonymous"},
     )
 
 
@@ -145,6 +153,12 @@ def session_of(actor: str) -> str:
     client = Client()
     client.force_login(User.objects.get(username=actor))
     return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def token_of(actor: str) -> str:
+    user = User.objects.get(username=actor)
+    may = {"may_write": True, "may_pay": True}
+    return make_token(user, name="script", **may, days=9, at=clock.now())
 
 
 def nothing(world: World) -> list[Any]:
@@ -457,7 +471,14 @@ TABLE: dict[str, Address] = {
     "scoring:run-scores": Address(pk_of("run"), RUN, NOT_ALLOWED),
     "scoring:run-predictions": Address(pk_of("run"), NOT_ALLOWED, RUN_UPLOAD),
     "scoring:run-finish": Address(pk_of("run"), NOT_ALLOWED, RUN_UPLOAD),
+    "annotation:study-list": Address(nothing, SIGNED_IN, LIST),
+    "annotation:study-detail": Address(
+        slug, EDITORS, NOT_ALLOWED, {"put": EDITORS, "patch": EDITORS}
+    ),
+    "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
+    "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
 }
+API = ("scoring:run-", "annotation:study-")
 # Addresses that take a benchmark as well as a study.
 OF_BENCHMARKS = [
     "scoring:comparison",
@@ -518,12 +539,15 @@ def outcome(response: HttpResponseBase) -> str:
     return {401: "login", 403: "no", 404: "gone", 405: "method"}.get(status, "in")
 
 
-def asked(world: World, method: str, path: str, query: str = "") -> dict[str, str]:
+def asked(
+    world: World, method: str, path: str, query: str = "", *, by_token: bool = False
+) -> dict[str, str]:
     """What each actor gets; what it changes is undone before the next one asks."""
     found = {}
     for actor in ACTORS:
         with transaction.atomic():
-            response = getattr(world.client_of(actor), method)(path + query)
+            client = world.program_of(actor) if by_token else world.client_of(actor)
+            response = getattr(client, method)(path + query)
             # Whoever comes to the same desk next finds nothing in its browser.
             assert actor == "anonymous" or "no-store" in response["Cache-Control"]
             found[actor] = outcome(response)
@@ -546,6 +570,15 @@ def test_lets_in_who_may(world: World, name: str, method: str, expected: str) ->
     path = reverse(name, args=TABLE[name].arguments(world))
     wanted = dict(zip(ACTORS, expected.split(), strict=True))
     assert asked(world, method, path, QUERIES.get(name, "")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "expected"), [case for case in CASES if case[0].startswith(API)], ids=str
+)
+def test_opens_the_same_by_a_token(world: World, name: str, method: str, expected: str) -> None:
+    path = reverse(name, args=TABLE[name].arguments(world))
+    wanted = dict(zip(ACTORS, expected.split(), strict=True))
+    assert asked(world, method, path, by_token=True) == wanted
 
 
 @pytest.mark.parametrize(("actor", "is_there"), [("editor", True), ("owner", False)])

@@ -1,19 +1,24 @@
 """What every address of the API has: what it takes, and how a refusal is said."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from drf_spectacular.utils import OpenApiResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import exceptions, serializers, status
 from rest_framework.pagination import PageNumberPagination
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.access.requests import ResearcherRequest
+from annotation.models import Job
 from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
+from annotation.models.texts import is_text
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
@@ -39,6 +44,12 @@ SENT = {
     415: refused("Something else than JSON."),
 }
 CONFLICT = refused("Refused, with the reason.")
+# About one study or benchmark.
+ONE = {
+    **ANY,
+    403: refused("Your role, or the token, lacks the right."),
+    404: refused("There is no such thing that you may know of."),
+}
 
 
 class Conflict(exceptions.APIException):
@@ -47,7 +58,9 @@ class Conflict(exceptions.APIException):
 
 class TooLarge(exceptions.APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"A request holds at most {most / 1e6:g} MB: send it in smaller pieces.")
 
 
 class Bad(exceptions.ValidationError):
@@ -80,13 +93,14 @@ class Pages(PageNumberPagination):
 class Refusing(APIView):
     """Takes JSON that is not too large, and answers what the acts refuse with its sentence."""
 
-    parser_classes = (FlatJSONParser,)
-    # Of a request, in bytes.
-    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    parser_classes: Sequence[type[BaseParser]] = (FlatJSONParser,)
+    # The setting that says how many bytes a request may have.
+    most = "DATA_UPLOAD_MAX_MEMORY_SIZE"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if int(request.META.get("CONTENT_LENGTH") or "0") > self.most:
-            raise TooLarge
+        most = getattr(settings, self.most)
+        if int(request.META.get("CONTENT_LENGTH") or "0") > most:
+            raise TooLarge(most)
         super().initial(request, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -115,3 +129,40 @@ def fields_of(request: Request) -> Mapping[str, Any]:
     if not isinstance(request.data, Mapping):
         raise Bad("Send an object: {…}.")
     return request.data
+
+
+def text_of(request: Request, name: str) -> str:
+    """What was sent as this field, which has to be a text. Raises ValidationError."""
+    given = fields_of(request).get(name, "")
+    if not (isinstance(given, str) and is_text(given)):
+        raise exceptions.ValidationError({name: ["This is a text."]})
+    return given
+
+
+def page_request(request: Request) -> ResearcherRequest:
+    """The request as pages have it, with the user whom the token let in."""
+    return cast(ResearcherRequest, request._request)
+
+
+def form_of(request: Request, forms: Collection[str]) -> str:
+    """The form of a file that the address asks for; the first one without. Raises NotFound."""
+    form = request.query_params.get("format", next(iter(forms)))
+    if form not in forms:
+        raise exceptions.NotFound(f"Its formats are: {', '.join(forms)}.")
+    return form
+
+
+def ordered(job: Job) -> Response:
+    """What is being made: ask for the job until it is over."""
+    address = reverse("annotation:job-detail", args=[job.pk])
+    answer = {"job": job.pk, "address": address}
+    return Response(answer, status.HTTP_202_ACCEPTED, headers={"Location": address})
+
+
+def formats(*names: str) -> OpenApiParameter:
+    return OpenApiParameter("format", enum=names, description=f"As it comes: {names[0]}.")
+
+
+def files(*types: str) -> dict[Any, Any]:
+    """Answers that are files, for the schema."""
+    return {(200, kind): OpenApiTypes.STR for kind in types}

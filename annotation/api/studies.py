@@ -1,0 +1,188 @@
+"""Studies over the API: made, changed and read as their file is, and started, closed, rehearsed."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from annotation.access.api import (
+    CONFLICT,
+    ONE,
+    SENT,
+    Pages,
+    Refusing,
+    fields_of,
+    form_of,
+    formats,
+    page_request,
+    refused,
+    user_of,
+)
+from annotation.access.rights import Right, studies
+from annotation.jobs.requests import document
+from annotation.models import Study, clock
+from annotation.simulation.rehearsing import job_of, order_rehearsal
+from annotation.simulation.simulating import USUAL_CROWD
+from annotation.studies.lifecycle import ACTS
+from annotation.studies.study_file.applying import apply_study
+from annotation.studies.study_file.reading import StudyFile
+from annotation.studies.study_file.writing import as_toml, content_of
+from annotation.studies.study_file.writing import document as tables_of
+from annotation.studies.tabs import CHANGE, study_for
+
+TOML = "application/toml"
+CONTENT = {201: OpenApiTypes.OBJECT}
+ACT = OpenApiParameter(
+    "act", str, OpenApiParameter.PATH, enum=["start", "pause", "resume", "close"]
+)
+
+
+_changing = extend_schema(
+    request=OpenApiTypes.OBJECT,
+    parameters=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER)],
+    responses={
+        **{200: OpenApiTypes.OBJECT, **ONE, **SENT, 409: CONFLICT},
+        412: refused("It was changed since."),
+        428: refused("Without If-Match."),
+    },
+)
+
+
+class StudySerializer(serializers.ModelSerializer[Study]):
+    name = serializers.SlugField(source="slug")
+    benchmark = serializers.SlugField(source="benchmark.name")
+
+    class Meta:
+        model = Study
+        fields = ("name", "title", "benchmark", "state", "started_at", "closed_at", "is_rehearsal")
+        read_only_fields = fields
+
+
+class PreconditionRequired(exceptions.APIException):
+    status_code = status.HTTP_428_PRECONDITION_REQUIRED
+    default_detail = "Send what you have read as If-Match: its ETag."
+
+
+class PreconditionFailed(exceptions.APIException):
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_detail = "The study was changed since it was read: read it again."
+
+
+class OfStudies(Refusing, GenericViewSet[Study]):
+    """What is below the address of a study."""
+
+    queryset = Study.objects.none()
+    lookup_field = "slug"
+    lookup_value_regex = r"[-\w]+"
+    pagination_class: type[Pages] | None = None
+
+    def study(self, right: Right, permission: str = "") -> Study:
+        """That of the address, for whoever has the right in it and the permission."""
+        request = page_request(self.request)
+        return study_for(request, self.kwargs["slug"], permission, right=right)
+
+
+class StudyViewSet(mixins.ListModelMixin, OfStudies):
+    serializer_class = StudySerializer
+    pagination_class = Pages
+
+    def get_queryset(self) -> Any:
+        return studies(self.request.user).select_related("benchmark").order_by("-pk")
+
+    @extend_schema(responses={**CONTENT, **ONE, **SENT}, request=OpenApiTypes.OBJECT)
+    def create(self, request: Request) -> Response:
+        """A draft, by the content of its file: tables as objects, with the keys of study.toml."""
+        if not request.user.has_perm("annotation.add_study"):
+            raise PermissionDenied
+        made = apply_study(StudyFile(fields_of(request)), by=user_of(request), only_new=True)
+        return _told(made.study, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        parameters=[formats("json", "toml")],
+        responses={200: OpenApiTypes.OBJECT, (200, TOML): OpenApiTypes.STR, **ONE},
+    )
+    def retrieve(self, request: Request, slug: str) -> Response | HttpResponse:
+        """The content of its file, completion codes included; the ETag says which version."""
+        study = self.study(Right.SET_UP, CHANGE)
+        if form_of(request, ("json", "toml")) == "json":
+            return _told(study)
+        data = as_toml(tables_of(content_of(study))).encode()
+        answer = document(data, TOML, f"{study.slug}.toml")
+        answer["ETag"] = _version(tables_of(content_of(study)))
+        return answer
+
+    @_changing
+    def update(self, request: Request, slug: str) -> Response:
+        """Make it what the content says. What is left out is as usual; what a started study keeps
+        may not differ."""
+        return self._changed(request, {})
+
+    @_changing
+    def partial_update(self, request: Request, slug: str) -> Response:
+        """Change the keys that are named (null: as usual); lists of tables are replaced whole."""
+        return self._changed(request, tables_of(content_of(self.study(Right.SET_UP, CHANGE))))
+
+    @transaction.atomic
+    def _changed(self, request: Request, kept: Mapping[str, Any]) -> Response:
+        study = self.study(Right.SET_UP, CHANGE)
+        # One after the other: the second one finds another version.
+        study = Study.objects.select_for_update().get(pk=study.pk)
+        if not (wanted := request.headers.get("If-Match")):
+            raise PreconditionRequired
+        # A proxy that compresses marks the version as weak.
+        if _version(tables_of(content_of(study))) != wanted.removeprefix("W/"):
+            raise PreconditionFailed
+        file = StudyFile(_merged(kept, fields_of(request)))
+        if file.table("study").get("name") != study.slug:
+            sentence = f"This is the study {study.slug}: leave its name as it is."
+            raise file.wrong(("study", "name"), sentence)
+        return _told(apply_study(file, by=user_of(request)).study)
+
+    @extend_schema(
+        request=None, parameters=[ACT], responses={200: StudySerializer, **ONE, 409: CONFLICT}
+    )
+    @action(detail=True, methods=["post"], url_path="(?P<act>start|pause|resume|close)")
+    def change_state(self, request: Request, slug: str, act: str) -> Response:
+        """Start, pause, resume or close it; where a start lacks something, `missing` lists that."""
+        study = self.study(Right.SET_UP, CHANGE)
+        ACTS[act](study, clock.now(), user_of(request))
+        return Response(StudySerializer(study).data)
+
+    @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @action(detail=True, methods=["post"])
+    def rehearse(self, request: Request, slug: str) -> Response:
+        """Have a copy of a draft played by simulated annotators: the study that it is, its job."""
+        study = self.study(Right.SET_UP, CHANGE)
+        made = order_rehearsal(study, USUAL_CROWD, at=clock.now(), by=user_of(request))
+        job = job_of(made)
+        return Response({"study": made.slug, "job": job and job.pk}, status.HTTP_202_ACCEPTED)
+
+
+def _told(study: Study, code: int = status.HTTP_200_OK) -> Response:
+    tables = tables_of(content_of(study))
+    return Response(tables, code, headers={"ETag": _version(tables)})
+
+
+def _version(tables: Mapping[str, Any]) -> str:
+    return f'"{sha256(as_toml(tables).encode()).hexdigest()[:32]}"'
+
+
+def _merged(kept: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """As a JSON merge patch (RFC 7396) says; of nothing that is kept, what is given."""
+    if not kept:
+        return dict(given)
+    merged = {**kept, **given}
+    for key, value in given.items():
+        if isinstance(value, Mapping) and isinstance(kept.get(key), Mapping):
+            merged[key] = _merged(kept[key], value)
+    return {key: value for key, value in merged.items() if value is not None}

@@ -1,0 +1,9 @@
+"""The addresses of the API below /api/, but for those that scoring adds."""
+
+from rest_framework.routers import SimpleRouter
+
+from annotation.api.studies import StudyViewSet
+
+router = SimpleRouter()
+router.register("studies", StudyViewSet, basename="study")
+urlpatterns = router.urls
