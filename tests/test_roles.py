@@ -471,6 +471,13 @@ TABLE: dict[str, Address] = {
     "scoring:run-scores": Address(pk_of("run"), RUN, NOT_ALLOWED),
     "scoring:run-predictions": Address(pk_of("run"), NOT_ALLOWED, RUN_UPLOAD),
     "scoring:run-finish": Address(pk_of("run"), NOT_ALLOWED, RUN_UPLOAD),
+    "annotation:benchmark-list": Address(nothing, SIGNED_IN, LIST),
+    "annotation:benchmark-detail": Address(of_benchmark, EDITORS, NOT_ALLOWED),
+    "annotation:job-detail": Address(
+        pk_of("job"), "login gone gone gone gone gone in", NOT_ALLOWED
+    ),
+    # It made none.
+    "annotation:job-file": Address(pk_of("job"), NOBODY.replace("no", "gone"), NOT_ALLOWED),
     "annotation:study-list": Address(nothing, SIGNED_IN, LIST),
     "annotation:study-detail": Address(
         slug, EDITORS, NOT_ALLOWED, {"put": EDITORS, "patch": EDITORS}
@@ -478,7 +485,7 @@ TABLE: dict[str, Address] = {
     "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
     "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
 }
-API = ("scoring:run-", "annotation:study-")
+API = ("scoring:run-", *(f"annotation:{one}-" for one in ("study", "benchmark", "job")))
 # Addresses that take a benchmark as well as a study.
 OF_BENCHMARKS = [
     "scoring:comparison",

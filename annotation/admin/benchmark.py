@@ -16,7 +16,7 @@ from annotation import models
 from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.admin.forms import ColumnsForm, ImportForm
+from annotation.admin.forms import ColumnsForm
 from annotation.admin.pages import (
     CONFIRM,
     MembersAdmin,
@@ -32,6 +32,7 @@ from annotation.benchmarks import correcting
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.task_files import also_said, as_said
+from annotation.benchmarks.forms import ImportForm
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue

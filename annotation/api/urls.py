@@ -2,8 +2,11 @@
 
 from rest_framework.routers import SimpleRouter
 
+from annotation.api.benchmarks import BenchmarkViewSet, JobViewSet
 from annotation.api.studies import StudyViewSet
 
 router = SimpleRouter()
+router.register("benchmarks", BenchmarkViewSet, basename="benchmark")
+router.register("jobs", JobViewSet, basename="job")
 router.register("studies", StudyViewSet, basename="study")
 urlpatterns = router.urls

@@ -1,6 +1,7 @@
 """Large files over HTTP: uploaded for a job; or ordered, watched and fetched at the address of the
 file itself, so that nobody fetches what they may not open."""
 
+from mimetypes import guess_type
 from typing import Any
 
 from django import forms
@@ -8,7 +9,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.access.requests import HtmxRequest
@@ -77,7 +79,15 @@ def _fetched(request: HtmxRequest, order: FileOrder, content_type: str) -> HttpR
     number = request.GET[FETCHED]
     if not is_key(number):
         raise Http404
-    file = get_object_or_404(JobFile, job_id=int(number), job__in=order.jobs)
+    return job_file(request, order.jobs, int(number), content_type)
+
+
+def job_file(
+    request: HttpRequest, jobs: QuerySet[Job], job_id: int, content_type: str = ""
+) -> HttpResponse:
+    """What one of these jobs has made; of a type that its name tells, if none is given."""
+    file = get_object_or_404(JobFile, job_id=job_id, job__in=jobs)
+    content_type = content_type or guess_type(file.name)[0] or "application/octet-stream"
     data = bytes(file.data)
     if "gzip" not in request.headers.get("Accept-Encoding", ""):
         return document(files.uncompressed(data), content_type, file.name)

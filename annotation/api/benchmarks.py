@@ -1,0 +1,154 @@
+"""Benchmarks over the API: read, and imported by a job; and how far jobs are."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import exceptions, mixins, serializers
+from rest_framework.decorators import action
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from annotation.access.api import (
+    ANY,
+    ONE,
+    SENT,
+    Pages,
+    Refusing,
+    files,
+    ordered,
+    page_request,
+    user_of,
+)
+from annotation.access.requests import require
+from annotation.access.rights import Right, benchmarks, is_all_powerful, may_see_gold
+from annotation.benchmarks.forms import ImportForm
+from annotation.jobs.queue import enqueue
+from annotation.jobs.requests import job_file
+from annotation.models import Benchmark, ItemSet, Job, Study, Task, Upload
+
+
+class SetSerializer(serializers.ModelSerializer[ItemSet]):
+    items = serializers.IntegerField(source="size")
+
+    class Meta:
+        model = ItemSet
+        fields = ("name", "role", "shots", "split", "episode", "items")
+
+
+class TaskSerializer(serializers.ModelSerializer[Task]):
+    sets = serializers.SerializerMethodField()
+    audit = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = Task
+        fields = (
+            *("slug", "name", "title", "kind", "language", "description", "reference_policy"),
+            *("normalisation", "sets", "audit"),
+        )
+
+    @extend_schema_field(SetSerializer(many=True))
+    def get_sets(self, task: Task) -> Any:
+        return SetSerializer(task.item_sets.annotate(size=Count("items")), many=True).data
+
+
+class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
+    class Meta:
+        model = Benchmark
+        fields = ("name", "title", "source", "created_at")
+
+
+class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark]):
+    serializer_class = BenchmarkSerializer
+    queryset = Benchmark.objects.none()
+    lookup_field = "name"
+    lookup_value_regex = r"[-\w]+"
+    pagination_class = Pages
+    parser_classes = (MultiPartParser,)
+    most = "BENCHMARK_UPLOAD_MAX_BYTES"
+
+    def get_queryset(self) -> QuerySet[Benchmark]:
+        return benchmarks(self.request.user).filter(is_staged=False).order_by("name")
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT, **ONE})
+    def retrieve(self, request: Request, name: str) -> Response:
+        """Its tasks, each with its sets and what the audit found."""
+        benchmark = get_object_or_404(Benchmark, name=name)
+        if not may_see_gold(request.user, benchmark):
+            require(user_of(request), benchmark, Right.GOLD)
+        tasks = TaskSerializer(benchmark.tasks.all(), many=True).data
+        return Response({**BenchmarkSerializer(benchmark).data, "tasks": tasks})
+
+    @extend_schema(
+        request={"multipart/form-data": OpenApiTypes.OBJECT},
+        responses={202: OpenApiTypes.OBJECT, **ANY, **SENT},
+    )
+    def create(self, request: Request) -> Response:
+        """Import a file, as the page does: `name` and `file`, and as needed `encoding`, `shots` and
+        `seed`."""
+        user = user_of(request)
+        if not user.has_perm("annotation.add_benchmark"):
+            raise PermissionDenied
+        form = ImportForm(request.data, request.FILES, user=user)
+        if not form.is_valid():
+            raise exceptions.ValidationError(
+                {name: [*map(str, said)] for name, said in form.errors.items()}
+            )
+        file = form.cleaned_data["file"]
+        with transaction.atomic():
+            upload = Upload.objects.create(name=file.name[-300:], data=file.read())
+            job = enqueue("import_benchmark", form.arguments, upload=upload, author=user)
+        return ordered(job)
+
+
+class JobSerializer(serializers.ModelSerializer[Job]):
+    benchmark = serializers.CharField(source="result.benchmark", default=None)
+    file = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Job
+        fields = (
+            *("id", "kind", "state", "progress", "total", "message", "benchmark", "file"),
+            *("created_at", "finished_at"),
+        )
+
+    def get_file(self, job: Job) -> str | None:
+        """Where what it made is fetched."""
+        return reverse("annotation:job-file", args=[job.pk]) if hasattr(job, "file") else None
+
+
+class JobViewSet(mixins.RetrieveModelMixin, Refusing, GenericViewSet[Job]):
+    """One's own."""
+
+    serializer_class = JobSerializer
+    queryset = Job.objects.none()
+    lookup_value_regex = r"\d+"
+
+    def get_queryset(self) -> QuerySet[Job]:
+        jobs = Job.objects.select_related("file")
+        if is_all_powerful(self.request.user):
+            return jobs
+        return jobs.filter(author=self.request.user.pk)
+
+    @extend_schema(responses={**files("application/octet-stream"), **ONE})
+    @action(detail=True, methods=["get"])
+    def file(self, request: Request, pk: str) -> HttpResponse:
+        """What it made, for whoever still has the rights that it takes."""
+        job = self.get_object()
+        user, said = user_of(request), job.arguments
+        if study := Study.objects.filter(pk=said.get("study")).first():
+            pay = [Right.PAY] if said.get("with_pay") else []
+            for right in (Right.GOLD, Right.PEOPLE, *pay):
+                require(user, study, right)
+        elif not is_all_powerful(user):
+            benchmark = get_object_or_404(Benchmark, pk=said.get("benchmark"))
+            require(user, benchmark, Right.GOLD)
+        return job_file(page_request(request), Job.objects.filter(pk=job.pk), job.pk)
