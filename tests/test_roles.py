@@ -484,8 +484,14 @@ TABLE: dict[str, Address] = {
     ),
     "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
     "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
+    "annotation:of-study-progress": Address(slug, VIEWERS, NOT_ALLOWED),
+    "annotation:of-study-people": Address(slug, EDITORS, NOT_ALLOWED),
+    "annotation:of-study-release": Address(of_person, NOT_ALLOWED, EDITORS),
+    "annotation:of-study-exclude": Address(of_person, NOT_ALLOWED, EDITORS),
+    "annotation:of-study-table": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
+    "annotation:of-study-payments": Address(slug, OWNERS, NOT_ALLOWED),
 }
-API = ("scoring:run-", *(f"annotation:{one}-" for one in ("study", "benchmark", "job")))
+API = ("scoring:run-", *(f"annotation:{one}-" for one in ("study", "of-study", "benchmark", "job")))
 # Addresses that take a benchmark as well as a study.
 OF_BENCHMARKS = [
     "scoring:comparison",

@@ -1,10 +1,11 @@
 """What every address of the API has: what it takes, and how a refusal is said."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -50,6 +51,10 @@ ONE = {
     403: refused("Your role, or the token, lacks the right."),
     404: refused("There is no such thing that you may know of."),
 }
+
+
+# What tables leave as, the usual one first.
+LINES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
 class Conflict(exceptions.APIException):
@@ -166,3 +171,9 @@ def formats(*names: str) -> OpenApiParameter:
 def files(*types: str) -> dict[Any, Any]:
     """Answers that are files, for the schema."""
     return {(200, kind): OpenApiTypes.STR for kind in types}
+
+
+def stream(lines: Iterable[str], name: str, form: str) -> StreamingHttpResponse:
+    """A file, line by line as it is made."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    return StreamingHttpResponse(lines, content_type=LINES[form], headers=headers)

@@ -78,9 +78,10 @@ def is_member(user: Who, thing: Thing) -> bool:
 
 def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
     """By the role; by a token that may not pay, without what concerns pay."""
-    held = RIGHTS.get(role_in(user, thing) or "", frozenset())
     if is_all_powerful(user):
         held = frozenset(Right)
+    else:
+        held = RIGHTS.get(role_in(user, thing) or "", frozenset())
     may_pay = getattr(getattr(user, "token", None), "may_pay", True)
     return held if may_pay else held - {Right.PAY}
 

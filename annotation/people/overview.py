@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils.text import Truncator
 
+from annotation.access.rights import Right
 from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
 from annotation.payments.ledger import Due
@@ -59,10 +60,24 @@ MOST_MARKS = 40
 Cell = Counter[str]
 
 
+# What takes more than the right to the tables.
+TAKES = {
+    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), Right.PAY),
+    **dict.fromkeys(("look_at", "flagged", "burst"), Right.PEOPLE),
+    "problems": Right.GOLD,
+}
+
+
 def overview(
-    study: Study, people: Collection[Row], figures: StudyFigures, *, at: datetime
+    study: Study,
+    people: Collection[Row],
+    figures: StudyFigures,
+    *,
+    rights: Collection[Right],
+    at: datetime,
 ) -> dict[str, Any]:
-    """What the page tells of everybody in the study and its batches, which it has read already."""
+    """What is told of everybody in the study and its batches, who have been read already, to
+    whoever has these rights; None in place of what they don't open."""
     names = names_of({row.batch.task for row in figures.batches})
     cells: dict[tuple[str, int], Cell] = defaultdict(Counter)
     for row in figures.batches:
@@ -75,13 +90,14 @@ def overview(
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
     ended = [row.due for row in people if row.due]
     so_far, expected = _cost(study, people, ended, figures, total)
-    return {
+    told = {
         "shots": shots,
         "lines": [
             (who, [_told(cells[who, n]) if (who, n) in cells else None for n in shots])
             for who in dict.fromkeys(who for who, _shots in cells)
         ],
         "working": total["working"],
+        "hourly_pay": figures.hourly_pay,
         "so_far": so_far,
         "expected": expected,
         # Places finished in an hour, and how many hours it takes at that pace, if anybody knows.
@@ -96,6 +112,8 @@ def overview(
         "late": _late(study, total["wanted"]),
         "bonuses": sum(due.open > 0 for due in ended),
     }
+    is_open = {key: TAKES.get(key, Right.TABLES) in rights for key in told}
+    return {key: value if is_open[key] else None for key, value in told.items()}
 
 
 def _cell(row: BatchFigures) -> Cell:

@@ -2,7 +2,7 @@
 in a fixed number of queries."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -10,17 +10,17 @@ from typing import Any
 from django.db.models import Count
 
 from annotation import models
+from annotation.access.rights import Right
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
 from annotation.models import clock
 from annotation.payments.ledger import Due, dues_of
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
-from scoring.tables.table import columns_in
+from scoring.tables.table import Column, columns_in
 
 
 class Row:
@@ -189,5 +189,5 @@ def chosen(
 COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
-def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
-    return csv_lines([one for one in COLUMNS if with_pay or one.key != "pay"], people)
+def columns_for(rights: Collection[Right]) -> list[Column]:
+    return [one for one in COLUMNS if one.key != "pay" or Right.PAY in rights]

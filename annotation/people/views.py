@@ -8,11 +8,11 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Min
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
-from annotation.access.rights import Right, may
+from annotation.access.rights import Right, may, rights_in
 from annotation.jobs.requests import document
 from annotation.kinds import answer_score, golds_of, in_full
 from annotation.models import (
@@ -33,7 +33,8 @@ from annotation.payments import ledger
 from annotation.payments.views import CorrectionForm, type_again
 from annotation.people.flags import labels
 from annotation.people.overview import overview
-from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
+from annotation.people.rows import SORTS, Row, chosen, columns_for, row_of, rows
+from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
@@ -54,9 +55,10 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     hands_out = study.is_open and may(request.user, study, Right.SET_UP)
     figures = StudyFigures(study, [row.person for row in everybody], at=now)
     has_ids = may(request.user, study, Right.IDS)
+    frame = study_frame(request.user, study, tab="overview")
     context = {
-        **study_frame(request.user, study, tab="overview"),
-        "overview": overview(study, everybody, figures, at=now),
+        **frame,
+        "overview": overview(study, everybody, figures, rights=frame["rights"], at=now),
         "figures": figures,
         "now": now,
         # For whoever sets up the study, where it takes people by it.
@@ -71,7 +73,7 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
 @_read
 def people(request: ResearcherRequest, study: Study) -> HttpResponse:
     everybody = rows(study)
-    filters = _filters(request)
+    filters = filters_in(request)
     context = {
         **study_frame(request.user, study, tab="people"),
         "page": Paginator(chosen(everybody, **filters), PER_PAGE).get_page(request.GET.get("page")),
@@ -89,14 +91,14 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 @_read
 def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
-    shown = chosen(rows(study), **_filters(request))
-    lines = people_csv(shown, with_pay=may(request.user, study, Right.PAY))
+    shown = chosen(rows(study), **filters_in(request))
+    lines = csv_lines(columns_for(rights_in(request.user, study)), shown)
     # Another file than the study's table of people, which has that name.
     name = f"{study.slug}-people-shown.csv"
     return document("".join(lines).encode(), "text/csv; charset=utf-8", name)
 
 
-def _filters(request: ResearcherRequest) -> dict[str, str]:
+def filters_in(request: HttpRequest) -> dict[str, str]:
     given = {name: request.GET.get(name, "") for name in ("state", "flag", "batch", "sort")}
     return given | {"sort": given["sort"] if given["sort"] in SORTS else "joined"}
 
@@ -113,7 +115,7 @@ def _person_page(
     row = row_of(study, assignment_id)
     if row is None:
         raise Http404
-    assignment = _assignment(study, assignment_id)
+    assignment = assignment_in(study, assignment_id)
     frame = study_frame(request.user, study, tab="people")
     context = {
         **frame,
@@ -149,7 +151,7 @@ def _message(study: Study, row: Row) -> str:
 
 @study_page(*SEND, right=Right.PEOPLE, permission=CHANGE)
 def release(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
-    assignment = _assignment(study, assignment_id)
+    assignment = assignment_in(study, assignment_id)
     try:
         release_place(assignment, at=clock.now(), by=request.user)
     except Refusal as refusal:
@@ -160,7 +162,7 @@ def release(request: ResearcherRequest, study: Study, assignment_id: int) -> Htt
 
 @study_page(*SEND, right=Right.PEOPLE, permission="annotation.add_exclusion")
 def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
-    assignment = _assignment(study, assignment_id)
+    assignment = assignment_in(study, assignment_id)
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return _person_page(request, study, assignment_id, status=422, exclude_form=form)
@@ -174,7 +176,7 @@ def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int)
 
 @study_page(*SEND, right=Right.PAY, permission=CHANGE)
 def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
-    assignment = _assignment(study, assignment_id)
+    assignment = assignment_in(study, assignment_id)
     form = CorrectionForm(request.POST)
     if form.is_valid():
         try:
@@ -193,7 +195,7 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
     return _person_page(request, study, assignment_id, status=422, refused=refused, typed=sent)
 
 
-def _assignment(study: Study, assignment_id: int) -> Assignment:
+def assignment_in(study: Study, assignment_id: int) -> Assignment:
     found = Assignment.objects.select_related("annotator", "study")
     return get_object_or_404(found, study=study, pk=assignment_id)
 

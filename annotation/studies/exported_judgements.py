@@ -16,6 +16,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
@@ -215,6 +216,14 @@ def csv_lines(columns: Sequence[Column], things: Iterable[object]) -> Iterator[s
     yield csv_line(one.key for one in columns)
     for thing in things:
         yield csv_line([_cell(one.value_of(thing), one.digits) for one in columns])
+
+
+def json_rows(columns: Sequence[Column], things: Iterable[object]) -> Iterator[Row]:
+    return ({one.key: one.value_of(thing) for one in columns} for thing in things)
+
+
+def json_lines(rows: Iterable[Row]) -> Iterator[str]:
+    return (json.dumps(row, ensure_ascii=False, cls=DjangoJSONEncoder) + "\n" for row in rows)
 
 
 def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:

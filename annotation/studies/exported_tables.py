@@ -20,6 +20,8 @@ from annotation.studies.exported_judgements import (
     csv_lines,
     dictionary_lines,
     export_judgements,
+    json_lines,
+    json_rows,
 )
 from scoring.tables.documents import csv_line
 from scoring.tables.table import OPEN, Table, columns_in, table_in
@@ -30,35 +32,33 @@ PIECE = 500
 
 @dataclass(frozen=True)
 class Export:
-    """One table, and what reads the things of its lines. It takes the right, the permission, and
-    where a column of it is not open, the right to see the gold."""
+    """One table, and what reads the things of its lines (nothing: they are judgements). It takes
+    the right, the permission, and where a column of it is not open, the right to see the gold."""
 
     table: Table
-    reads: Callable[[Study, Chosen], Iterable[Any]]
+    reads: Callable[[Study, Chosen], Iterable[Any]] | None
     right: Right = Right.PEOPLE
     permission: str = "annotation.view_assignment"
-    # Written already as they are read.
-    reads_lines: bool = False
 
     @property
     def rights(self) -> tuple[Right, ...]:
         is_open = all(one.without_gold == OPEN for one in self.table.columns)
         return (self.right,) if is_open else (self.right, Right.GOLD)
 
-    def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
+    def lines(self, study: Study, chosen: Chosen = PEOPLE, form: str = "csv") -> Iterator[str]:
+        if self.reads is None:
+            return export_judgements(study, form, chosen)
         things, columns = self.reads(study, chosen), self.table.columns
-        if self.reads_lines:
-            return iter(things)
+        holds_items = self.reads is _items
+        if form == "jsonl":
+            rows = json_rows(columns, things)
+            return json_lines(study.benchmark.headed(rows) if holds_items else rows)
         lines = csv_lines(columns, things)
-        canary = study.benchmark.canary if self.reads is _items else ""
+        canary = study.benchmark.canary if holds_items else ""
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.table.columns)
-
-
-def _judgements(study: Study, chosen: Chosen) -> Iterator[str]:
-    return export_judgements(study, "csv", chosen)
 
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
@@ -134,7 +134,7 @@ _LINES = table_in(__file__, "judgements", (replace(one, source="") for one in CO
 EXPORTS = {
     export.table.name: export
     for export in (
-        Export(_LINES, _judgements, permission="annotation.view_judgement", reads_lines=True),
+        Export(_LINES, None, permission="annotation.view_judgement"),
         Export(_table("assignments"), _assignments),
         Export(_table("people"), _people),
         Export(_table("items"), _items, Right.GOLD, "annotation.view_example"),

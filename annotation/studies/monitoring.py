@@ -124,9 +124,9 @@ def study_figures(study: Study, *, at: datetime) -> StudyFigures:
     return StudyFigures(study, people_of(study), at=at)
 
 
-def progress_of(study: Study, *, at: datetime) -> dict[str, Any]:
+def progress_of(study: Study, figures: StudyFigures) -> dict[str, Any]:
     """How far a study and each of its batches is, in numbers that tell nobody's pay or answers."""
-    figures, numbers = study_figures(study, at=at), ("wanted", "taken", "kept")
+    numbers = ("wanted", "taken", "kept")
     return {
         **{name: getattr(study, name) for name in ("slug", "state", "started_at", "closed_at")},
         **{name: getattr(figures, name) for name in (*numbers, "median_minutes")},

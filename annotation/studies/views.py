@@ -152,7 +152,7 @@ def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
-    table, study = _chosen_table(request, slug, name)
+    table, study = table_and_study(request, slug, name)
     if name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
     if table is IDS:
@@ -163,7 +163,7 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
 @never_cache
 @require_safe
 def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
-    table, _study = _chosen_table(request, slug, name)
+    table, _study = table_and_study(request, slug, name)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
 
 
@@ -171,7 +171,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse
 @require_POST
 def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
     """By a form, since it leaves a line in the log."""
-    _table, study = _chosen_table(request, slug, "ids")
+    _table, study = table_and_study(request, slug, "ids")
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")
 
@@ -182,7 +182,7 @@ def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpR
     """The file, or of a large study a page on which it is ordered and fetched."""
     if file_format not in exported_judgements.FORMATS:
         raise Http404
-    _table, study = _chosen_table(request, slug, "judgements")
+    _table, study = table_and_study(request, slug, "judgements")
     chosen, content_type = chosen_in(request), CONTENT_TYPES[file_format]
     file = exported_judgements.judgements_file(study, file_format, chosen)
     if file.is_large:
@@ -204,7 +204,7 @@ def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
     )
 
 
-def _chosen_table(request: ResearcherRequest, slug: str, name: str) -> tuple[Export, Study]:
+def table_and_study(request: ResearcherRequest, slug: str, name: str) -> tuple[Export, Study]:
     """The table, and the study for whoever has all the rights that the table takes."""
     table = {**EXPORTS, "ids": IDS}.get(name)
     if table is None:

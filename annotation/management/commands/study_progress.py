@@ -8,7 +8,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from annotation.management.arguments import RefusingCommand, find_study
 from annotation.models import clock
-from annotation.studies.monitoring import progress_of
+from annotation.studies.monitoring import progress_of, study_figures
 
 
 class Command(RefusingCommand):
@@ -19,7 +19,8 @@ class Command(RefusingCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = progress_of(find_study(options["slug"]), at=clock.now())
+        study = find_study(options["slug"])
+        told = progress_of(study, study_figures(study, at=clock.now()))
         if options["format"] == "json":
             self.stdout.write(json.dumps(told, indent=1, cls=DjangoJSONEncoder))
             return

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.access.rights import RIGHTS, Right
 from annotation.models import Assignment, Batch, ChangeAction, Example, JoinAnswer, Outcome, Place
 from annotation.payments.ledger import COLUMNS, approve, due_of
 from annotation.people.flags import ENOUGH_ANSWERS, HAS_WRONG
@@ -57,7 +58,30 @@ def read(client: Client, name: str, batch: Batch, *more: object, query: str = ""
 
 def standing(batch: Batch, *, at: datetime) -> SimpleNamespace:
     figures = study_figures(batch.study, at=at)
-    return SimpleNamespace(**overview(batch.study, rows(batch.study), figures, at=at))
+    return SimpleNamespace(
+        **overview(batch.study, rows(batch.study), figures, rights=frozenset(Right), at=at)
+    )
+
+
+# What the overview tells only whoever has more than a viewer's rights.
+MORE = {
+    **dict.fromkeys(("look_at", "flagged", "burst", "problems"), "editor"),
+    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), "owner"),
+}
+
+
+@pytest.mark.parametrize("role", RIGHTS)
+def test_fills_what_a_role_opens(role: str) -> None:
+    batch = make.running_batch(training=0, zero_shot=True, wanted=ENOUGH_JOINS)
+    for _ in range(ENOUGH_JOINS):
+        make.worked_through(batch)
+    at = make.NOON + timedelta(days=9)
+    figures, everybody = study_figures(batch.study, at=at), rows(batch.study)
+    told = overview(batch.study, everybody, figures, rights=RIGHTS[role], at=at)
+    whole = overview(batch.study, everybody, figures, rights=frozenset(Right), at=at)
+    closed = {key for key, value in whole.items() if value is not None and told[key] is None}
+    order = list(RIGHTS)
+    assert closed == {k for k, least in MORE.items() if order.index(role) < order.index(least)}
 
 
 def signed_in(batch: Batch, role: str) -> Client:

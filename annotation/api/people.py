@@ -1,0 +1,157 @@
+"""How a study stands, its people, what leaves it as tables, and its payments, over the API."""
+
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access.api import (
+    CONFLICT,
+    LINES,
+    ONE,
+    SENT,
+    Conflict,
+    files,
+    form_of,
+    formats,
+    page_request,
+    stream,
+    text_of,
+    user_of,
+)
+from annotation.access.rights import Right, rights_in
+from annotation.api.studies import OfStudies
+from annotation.models import Assignment, Study, clock
+from annotation.models.texts import is_key
+from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments, open_bonuses
+from annotation.people.overview import overview
+from annotation.people.rows import Row, chosen, columns_for, row_of, rows
+from annotation.people.views import assignment_in, filters_in
+from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
+from annotation.studies.exported_tables import EXPORTS
+from annotation.studies.monitoring import StudyFigures, progress_of
+from annotation.studies.people import exclude
+from annotation.studies.tabs import CHANGE
+from annotation.studies.views import chosen_in, table_and_study
+from annotation.work.places import release_place
+
+FILE = files("application/x-ndjson", "text/csv")
+_TABLES = "|".join(name for name in EXPORTS if name != "people")
+
+
+class PeopleViewSet(OfStudies):
+    @extend_schema(responses={200: OpenApiTypes.OBJECT, **ONE})
+    @action(detail=True)
+    def progress(self, request: Request, slug: str) -> Response:
+        """All figures of the overview; null where the role, or the token, doesn't open one."""
+        study, now = self.study(Right.TABLES), clock.now()
+        everybody, rights = rows(study), rights_in(user_of(request), study)
+        figures = StudyFigures(study, [row.person for row in everybody], at=now)
+        told = overview(study, everybody, figures, rights=rights, at=now)
+        # The grid of the page: its numbers are those of the batches.
+        for key in ("shots", "lines", "can_change"):
+            del told[key]
+        if told["look_at"] is not None:
+            told["look_at"] = [_record(row, study, rights) for row in told["look_at"]]
+        if told["problems"] is not None:
+            keys = ("example", "item", "count")
+            told["problems"] = [dict(zip(keys, one, strict=True)) for one in told["problems"]]
+        return Response({**progress_of(study, figures), **told})
+
+    @extend_schema(
+        parameters=[
+            formats("json", "jsonl", "csv"),
+            *(OpenApiParameter(name, str) for name in ("state", "flag", "batch", "sort")),
+        ],
+        responses={200: OpenApiTypes.OBJECT, **FILE, **ONE},
+    )
+    @action(detail=True)
+    def people(self, request: Request, slug: str) -> Response | StreamingHttpResponse:
+        """By pseudonym: state, progress, flags; `id` is what release and exclude take."""
+        study = self.study(Right.PEOPLE, "annotation.view_assignment")
+        form = form_of(request, ("json", *LINES))
+        rights = rights_in(user_of(request), study)
+        shown = chosen(rows(study), **filters_in(page_request(request)))
+        if form == "csv":
+            return stream(csv_lines(columns_for(rights), shown), f"{slug}-people-shown", form)
+        records = [_record(row, study, rights) for row in shown]
+        if form == "jsonl":
+            return stream(json_lines(records), f"{slug}-people-shown", form)
+        return Response({"count": len(records), "results": records})
+
+    @extend_schema(request=None, responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @action(detail=True, methods=["post"], url_path=r"people/(?P<person>\d+)/release")
+    def release(self, request: Request, slug: str, person: str) -> Response:
+        """Open the place of somebody who does not go on."""
+        study = self.study(Right.PEOPLE, CHANGE)
+        release_place(_assignment(study, person), at=clock.now(), by=user_of(request))
+        return self._person(study, person)
+
+    @extend_schema(
+        request=OpenApiTypes.OBJECT,
+        responses={200: OpenApiTypes.OBJECT, **ONE, **SENT, 409: CONFLICT},
+    )
+    @action(detail=True, methods=["post"], url_path=r"people/(?P<person>\d+)/exclude")
+    def exclude(self, request: Request, slug: str, person: str) -> Response:
+        """Leave somebody's work out, for the `reason` that is sent; outcome, code and pay stay."""
+        study = self.study(Right.PEOPLE, "annotation.add_exclusion")
+        assignment, reason = _assignment(study, person), text_of(request, "reason")
+        if not reason.strip():
+            raise exceptions.ValidationError({"reason": ["An exclusion needs a reason: give one."]})
+        exclude(assignment, reason=reason, author=user_of(request))
+        return self._person(study, person)
+
+    def _person(self, study: Study, person: str) -> Response:
+        row = row_of(study, int(person))
+        if row is None:
+            raise Http404
+        return Response(_record(row, study, rights_in(user_of(self.request), study)))
+
+    @extend_schema(
+        parameters=[
+            formats(*LINES),
+            OpenApiParameter("table", str, OpenApiParameter.PATH, enum=_TABLES.split("|")),
+            *(OpenApiParameter(name, bool) for name in ("simulated", "with_excluded")),
+        ],
+        responses={**FILE, **ONE},
+    )
+    @action(detail=True, url_path=f"(?P<table>{_TABLES})")
+    def table(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
+        """A table of the study, line by line; its columns are those of the dictionary."""
+        asked = page_request(request)
+        export, study = table_and_study(asked, slug, table)
+        form = form_of(request, LINES)
+        return stream(export.lines(study, chosen_in(asked), form), f"{slug}-{table}", form)
+
+    @extend_schema(
+        parameters=[formats("jsonl", "csv", "prolific")],
+        responses={**FILE, **ONE, 409: CONFLICT},
+    )
+    @action(detail=True)
+    def payments(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """What everybody is due, was paid and is still to get; as `prolific` the bonuses that are
+        approved and unsent alone."""
+        study, form = self.study(Right.PAY), form_of(request, (*LINES, "prolific"))
+        if form == "jsonl":
+            due = ({"study": study, "due": due} for due in dues(study))
+            return stream(json_lines(json_rows(COLUMNS, due)), f"{slug}-payments", form)
+        if form == "prolific" and not open_bonuses(study).dues:
+            raise Conflict(NONE_OPEN)
+        name = "payments" if form == "csv" else "bonuses"
+        return stream(export_payments(study, form), f"{slug}-{name}", "csv")
+
+
+def _record(row: Row, study: Study, rights: frozenset[Right]) -> dict[str, Any]:
+    [record] = json_rows(columns_for(rights), [row])
+    return {"id": row.person.pk, **record}
+
+
+def _assignment(study: Study, person: str) -> Assignment:
+    if not is_key(person):
+        raise Http404
+    return assignment_in(study, int(person))

@@ -1,0 +1,150 @@
+"""Progress, people, data and payments of a study over the API."""
+
+import csv
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.access.rights import RIGHTS
+from annotation.models import Batch, Exclusion, clock
+from annotation.people.overview import TAKES
+from annotation.studies.exported_judgements import export_judgements
+from annotation.studies.exported_tables import EXPORTS
+from tests import make
+from tests.annotation.api.token_client import token_client
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch() -> Batch:
+    return make.running_batch(wanted=3)
+
+
+def client_of(batch: Batch, role: str = "owner", *, pay: bool = True) -> APIClient:
+    return token_client(make.member(batch.study, role), pay=pay)
+
+
+def path(batch: Batch, rest: str) -> str:
+    return f"/api/studies/{batch.study.slug}/{rest}"
+
+
+def lines(client: APIClient, address: str) -> list[str]:
+    answer: Any = client.get(address)
+    assert answer.status_code == 200
+    return [*answer.getvalue().decode().splitlines()]
+
+
+@pytest.mark.parametrize("role", RIGHTS)
+def test_tells_progress_as_far_as_the_role_goes(batch: Batch, role: str) -> None:
+    make.worked_through(batch)
+    told = client_of(batch, role).get(path(batch, "progress/")).json()
+    assert (told["wanted"], told["kept"], told["working"]) == (3, 1, 0)
+    keys = {key for key in TAKES if key not in ("burst", "hourly_pay")}
+    assert {key for key in keys if told[key] is not None} == {
+        key for key in keys if TAKES[key] in RIGHTS[role]
+    }
+
+
+def test_tells_no_pay_by_a_token_that_may_not(batch: Batch) -> None:
+    make.worked_through(batch)
+    told = client_of(batch, pay=False).get(path(batch, "progress/")).json()
+    assert told["so_far"] is None
+    [person] = client_of(batch, pay=False).get(path(batch, "people/")).json()["results"]
+    assert "pay" not in person
+    assert client_of(batch, pay=False).get(path(batch, "payments/")).status_code == 403
+
+
+def test_lists_people_by_pseudonym(batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    make.at_work(batch)
+    client = client_of(batch, "editor")
+    told = client.get(path(batch, "people/")).json()
+    assert told["count"] == 2
+    [done] = client.get(path(batch, "people/?state=completed")).json()["results"]
+    assert (done["id"], done["annotator"]) == (assignment.pk, assignment.annotator.pseudonym)
+    assert (done["state"], "pay" in done) == ("completed", False)
+    assert [json.loads(line) for line in lines(client, path(batch, "people/?format=jsonl"))] == (
+        told["results"]
+    )
+    assert len(lines(client, path(batch, "people/?format=csv"))) == 3
+
+
+def test_releases_a_place_once(batch: Batch) -> None:
+    assignment = make.at_work(batch, at=clock.now())
+    client, address = client_of(batch, "editor"), path(batch, f"people/{assignment.pk}/release/")
+    assert client.post(address).json()["id"] == assignment.pk
+    again = client.post(address)
+    assert (again.status_code, list(again.json())) == (409, ["detail"])
+
+
+def test_excludes_with_a_reason_and_by_whom(batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    client, address = client_of(batch, "editor"), path(batch, f"people/{assignment.pk}/exclude/")
+    answer = client.post(address, {"reason": "A test of ours."}, format="json")
+    assert (answer.status_code, answer.json()["excluded"]) == (200, True)
+    exclusion = Exclusion.objects.get()
+    assert exclusion.reason == "A test of ours."
+    assert batch.study.changes.get(action="excluded").token == f"{exclusion.author}'s 1"
+
+
+@pytest.mark.parametrize("sent", [{}, {"reason": " "}, {"reason": 3}, {"reason": "\ud800"}, []])
+def test_excludes_nobody_without_a_reason(batch: Batch, sent: object) -> None:
+    assignment = make.worked_through(batch)
+    address = path(batch, f"people/{assignment.pk}/exclude/")
+    content = json.dumps(sent)
+    answer = client_of(batch, "editor").post(address, content, content_type="application/json")
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["reason" if isinstance(sent, dict) else "detail"]
+    assert not Exclusion.objects.exists()
+
+
+def test_excludes_nobody_who_is_at_work_or_of_another_study(batch: Batch) -> None:
+    working, other = make.at_work(batch), make.worked_through(make.running_batch())
+    client, sent = client_of(batch, "editor"), {"reason": "A test of ours."}
+    statuses = [
+        client.post(path(batch, f"people/{pk}/exclude/"), sent, format="json").status_code
+        for pk in (working.pk, other.pk)
+    ]
+    assert statuses == [409, 404]
+
+
+# Tables
+
+
+def test_streams_judgements_as_the_command_writes_them(batch: Batch) -> None:
+    make.worked_through(batch)
+    client = client_of(batch, "editor")
+    for form in ("jsonl", "csv"):
+        told = lines(client, path(batch, f"judgements/?format={form}"))
+        assert told == "".join(export_judgements(batch.study, form)).splitlines()
+        assert len(told) > 3
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name not in ("judgements", "people")])
+def test_gives_the_same_table_in_both_forms(batch: Batch, name: str) -> None:
+    make.worked_through(batch)
+    client = client_of(batch)
+    rows = [json.loads(line) for line in lines(client, path(batch, f"{name}/"))]
+    table = list(csv.reader(StringIO("\n".join(lines(client, path(batch, f"{name}/?format=csv"))))))
+    assert [list(row) for row in rows[:1]] == [table[0]][: len(rows)]
+    assert len(rows) == len(table) - 1
+
+
+@pytest.mark.parametrize("address", ["judgements/", "people/", "payments/"])
+def test_knows_no_other_format(batch: Batch, address: str) -> None:
+    answer = client_of(batch).get(path(batch, f"{address}?format=exe"))
+    assert answer.status_code == 404
+    assert "jsonl" in answer.json()["detail"]
+
+
+def test_gives_what_is_due(batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    client = client_of(batch)
+    [due] = [json.loads(line) for line in lines(client, path(batch, "payments/"))]
+    assert assignment.annotator.pseudonym in due.values()
+    assert len(lines(client, path(batch, "payments/?format=csv"))) == 2
+    assert client.get(path(batch, "payments/?format=prolific")).status_code == 409
