@@ -87,4 +87,5 @@ urlpatterns = [
     path("plan/document/", plan_document, name="plan_document"),
     path("plan/draft/", draft_plan, name="draft_plan"),
     path("", include("scoring.runs.api")),
+    path("", include("scoring.api.figures")),
 ]

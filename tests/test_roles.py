@@ -489,9 +489,16 @@ TABLE: dict[str, Address] = {
     "annotation:of-study-release": Address(of_person, NOT_ALLOWED, EDITORS),
     "annotation:of-study-exclude": Address(of_person, NOT_ALLOWED, EDITORS),
     "annotation:of-study-table": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
+    "scoring:of-study-comparison": Address(slug, VIEWERS, VIEWERS),
+    "scoring:of-study-report": Address(slug, EDITORS, NOT_ALLOWED),
+    "scoring:of-study-preregistration": Address(slug, EDITORS, NOT_ALLOWED),
+    "scoring:of-study-bundle": Address(slug, NOT_ALLOWED, EDITORS),
     "annotation:of-study-payments": Address(slug, OWNERS, NOT_ALLOWED),
 }
-API = ("scoring:run-", *(f"annotation:{one}-" for one in ("study", "of-study", "benchmark", "job")))
+API = (
+    *("scoring:run-", "scoring:of-study-", "annotation:study-", "annotation:of-study-"),
+    *("annotation:benchmark-", "annotation:job-"),
+)
 # Addresses that take a benchmark as well as a study.
 OF_BENCHMARKS = [
     "scoring:comparison",

@@ -8,7 +8,7 @@ program's own copy of the script.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import NoneType
@@ -45,26 +45,33 @@ def export_bundle(
     file: IO[bytes],
     *,
     by: User | None = None,
+    tell: Callable[[], None] = lambda: None,
     texts: bool = False,
     simulated: bool = False,
     with_excluded: bool = False,
 ) -> str:
     """Write the bundle of a study that has started, and log it. Returns its checksum, which
     vouches for every file: published elsewhere, it shows that nothing was changed since."""
-    if not study.is_frozen:
-        raise NotReady(f"The study {study.slug} has not started: there is nothing to pack yet.")
-    study.check_asked_here()
-    if texts:
-        study.benchmark.check_texts_may_leave()
+    check_packable(study, texts=texts)
     contents = Contents(study, texts=texts, simulated=simulated, with_excluded=with_excluded)
     sums: dict[str, str] = {}
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, lines in _files(contents):
+            tell()
             sums[name] = _put(archive, name, lines)
         listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
         checksum = _put(archive, SUMS, [listed])
     record(by, study, ChangeAction.BUNDLE_EXPORTED, {}, {"bundle": checksum})
     return checksum
+
+
+def check_packable(study: Study, *, texts: bool) -> None:
+    """Raises NotReady, or Refusal where others asked, or where the benchmark keeps its texts."""
+    if not study.is_frozen:
+        raise NotReady(f"The study {study.slug} has not started: there is nothing to pack yet.")
+    study.check_asked_here()
+    if texts:
+        study.benchmark.check_texts_may_leave()
 
 
 def _files(contents: Contents) -> Iterator[tuple[str, Iterable[str]]]:

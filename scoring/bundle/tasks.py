@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
+from functools import partial
 from tempfile import NamedTemporaryFile
 from time import monotonic
 from typing import Any
@@ -16,12 +17,15 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.jobs import queue
-from annotation.models import Job
+from annotation.jobs.files import keep, on_disk
+from annotation.models import Job, Study
 from annotation.models.errors import BadInput, Refusal
-from scoring.bundle.packing import Limits, store
+from scoring.bundle.packing import Limits, export_bundle, store
 from scoring.models import ImportedStudy
 
-JOB = "check_bundle"
+JOB, PACK = "check_bundle", "export_bundle"
+TELLS_EVERY_S = 5
+PIECE = 1 << 16
 LIMITS = Limits()
 CHILD = [sys.executable, "-m", "scoring.bundle.apart"]
 LOOKS_EVERY_S = 1.0
@@ -50,6 +54,19 @@ def check_uploaded_bundle(job: Job, progress: queue.Progress) -> queue.Result:
     study, is_new = store(ImportedStudy(**said["study"]), owner=job.author)
     summary = f"{study.title}: {'checked' if is_new else 'imported before'}."
     return {"summary": summary, "page": reverse("scoring:imported_study", args=[study.pk])}
+
+
+@queue.runs(PACK)
+def pack_bundle(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study, its id, and what the bundle holds: texts, simulated, with_excluded."""
+    about = dict(job.arguments)
+    study = Study.objects.filter(pk=about.pop("study")).first()
+    if study is None:
+        raise Refusal("The study is no longer there.")
+    tell = queue.now_and_then(lambda: progress(0, 0, "Packing"), TELLS_EVERY_S)
+    pack = partial(export_bundle, study, by=job.author, tell=tell, **about)
+    with on_disk(pack) as file:
+        return keep(job, f"{study.slug}-bundle.zip", iter(lambda: file.read(PIECE), b""))
 
 
 def _checked_apart(file: str, progress: queue.Progress) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -77,10 +77,17 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
     if seen.is_stale or seen.table is None:
         # Too much for a page to compute: the table's shows how far the worker is, or what stopped.
         return requests.back_to("scoring:comparison", request, scope, name)
+    return comparison_file(request, found, seen.table, form)
+
+
+def comparison_file(
+    request: HttpRequest, scope: Scope, table: Comparison, form: str
+) -> HttpResponse:
+    """The table as this reader may see it."""
     writer = FORMATS[form]
-    data = writer.write(requests.shown_to(request, found, seen.table))
+    data = writer.write(requests.shown_to(request, scope, table))
     part = "-appendix" if form == "latex-appendix" else ""
-    return document(data, writer.content_type, f"comparison-{name}{part}.{writer.extension}")
+    return document(data, writer.content_type, f"comparison-{scope.name}{part}.{writer.extension}")
 
 
 def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:

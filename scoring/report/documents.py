@@ -125,6 +125,10 @@ FILES = {form: (one.content_type, one.extension) for form, one in documents.FORM
 FILES["text"] = ("text/plain; charset=utf-8", "txt")
 
 
+def forms_of(part: str) -> list[str]:
+    return [*FORMATS, *(TABLES if part == "sheet" else ())]
+
+
 def export_report(study: Study, part: str, form: str, *, with_pay: bool) -> bytes:
     with translation.override("en"):  # as all documents
         report = Report(study, with_pay=with_pay)

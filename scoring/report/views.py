@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
+from annotation.jobs.files import FileOrder
 from annotation.jobs.requests import document, large_file
 from annotation.models import Study
 from annotation.studies.tabs import READ, SEND, check_has, study_frame, study_page
@@ -54,18 +55,28 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
 @study_page(*READ, *SEND, right=Right.GOLD)
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
-    check_has(study, "report")
-    forms = [*documents.FORMATS, *(documents.TABLES if part == "sheet" else ())]
-    if part not in documents.PARTS or form not in forms:
-        raise Http404
-    with_pay = may(request.user, study, Right.PAY)
-    about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
-    file = file_order(documents.JOB, Scope(study.benchmark, study), Choices(), **about)
+    file = report_order(request, study, part, form)
     if file.is_large:
         back = reverse("scoring:report", args=[study.slug])
         return large_file(request, file, documents.FILES[form][0], back=back)
-    data = documents.export_report(study, part, form, with_pay=with_pay)
-    return document(data, documents.FILES[form][0], documents.file_name(study, part, form))
+    return report_file(study, file)
+
+
+def report_order(request: HttpRequest, study: Study, part: str, form: str) -> FileOrder:
+    """What it takes to make a report as this reader may see it. Raises Http404 for no such part."""
+    check_has(study, "report")
+    if part not in documents.PARTS or form not in documents.forms_of(part):
+        raise Http404
+    with_pay = may(request.user, study, Right.PAY)
+    about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
+    return file_order(documents.JOB, Scope(study.benchmark, study), Choices(), **about)
+
+
+def report_file(study: Study, order: FileOrder) -> HttpResponse:
+    part, form, with_pay = (order.arguments[name] for name in ("part", "form", "with_pay"))
+    data = documents.export_report(study, str(part), str(form), with_pay=bool(with_pay))
+    name = documents.file_name(study, str(part), str(form))
+    return document(data, documents.FILES[str(form)][0], name)
 
 
 @study_page(*READ, right=Right.GOLD)
@@ -73,6 +84,10 @@ def preregistration_export(request: ResearcherRequest, study: Study, form: str) 
     check_has(study, "report")
     if form not in preregistration.FORMATS:
         raise Http404
+    return preregistration_file(study, form)
+
+
+def preregistration_file(study: Study, form: str) -> HttpResponse:
     written = preregistration.FORMATS[form]
     data = preregistration.export_preregistration(study, form)
     name = f"preregistration-{study.slug}.{written.extension}"

@@ -45,6 +45,7 @@ CLOSED = {
     *("analysis", "order_analysis", "stop_analysis", "analysis_export", "analysis_figure"),
     *("items", "item", "items_figure", "samples", "report", "report_export"),
     *("bundle", "correct_gold", "preregistration"),
+    *(f"of-study-{name}" for name in ("report", "preregistration", "bundle")),
 }
 # Here nothing is shown of runs: the planner, and requests that only start or stop work.
 SILENT = {
@@ -188,6 +189,7 @@ def _addresses(task: Task) -> list[str]:
     arguments: dict[str, list[list[Any]]] = {
         "run-list": [[]],
         "comparison": scopes,
+        "of-study-comparison": [["part"]],
         "comparison_export": [[*one, form] for one in scopes for form in COMPARISON_FORMATS],
         "shots_figure": [[*one, form] for one in scopes for form in (*CONTENT_TYPES, "fragment")],
         "leaderboard": [[name]],
@@ -260,7 +262,7 @@ def test_knows_every_address_of_scores(task: Task) -> None:
     """A new page of figures must be recorded here, or closed."""
     listed = {
         *("comparison", "comparison_export", "shots_figure", "leaderboard", "leaderboard_export"),
-        *("episodes", "episodes_export"),
+        *("episodes", "episodes_export", "of-study-comparison"),
         *("run-list", "run-detail", "run-predictions", "run-finish", "run-scores"),
     }
     there = set(_names(get_resolver("scoring.urls").url_patterns))
@@ -283,11 +285,14 @@ def test_closes_the_pages_of_single_items(task: Task, who: str, status: int) -> 
         "report": ["mine"],
         "report_export": ["mine", "methods", "text"],
         "preregistration": ["mine", "markdown"],
+        "of-study-report": ["mine"],
+        "of-study-preregistration": ["mine"],
         "correct_gold": [*scope, task.examples.first().pk],
     }
     for name, args in closed.items():
         assert client.get(reverse(f"scoring:{name}", args=args)).status_code == status, name
     ordered = {"order_analysis": scope, "stop_analysis": scope, "bundle": ["mine"]}
+    ordered["of-study-bundle"] = ["mine"]
     for name, args in ordered.items():
         assert client.post(reverse(f"scoring:{name}", args=args)).status_code == status, name
     assert {*closed, *ordered} == CLOSED
