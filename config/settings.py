@@ -249,10 +249,6 @@ SPECTACULAR_SETTINGS = {
     # The sidecar's copies, not those of a content delivery network.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SERVE_AUTHENTICATION": [
-        "annotation.access.authenticating.FormerTokens",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 

@@ -16,38 +16,37 @@ LIMIT = "requests_per_token"
 
 
 class Tokens(TokenAuthentication):
-    """By a token of one's own, so often in a window of time."""
+    """By a token of one's own, so often in a window of time; or by one that a superuser made, which
+    has no end, until it is replaced."""
 
     def authenticate_credentials(self, key: str) -> tuple[Any, Any]:
         token = find_token(key, at=clock.now())
         if token is None:
-            raise exceptions.AuthenticationFailed(
-                "This token is not known, or has ended: make one on the page Account."
-            )
+            return self._former(key)
         if seconds := throttles.seconds_to_wait(LIMIT, str(token.pk)):
             raise exceptions.Throttled(seconds)
         throttles.count(LIMIT, str(token.pk))
         return token.user, token
 
-
-class FormerTokens(Tokens):
-    """Also by one that a superuser made, which has no end, until it is replaced: for runs alone."""
-
-    def authenticate_credentials(self, key: str) -> tuple[Any, Any]:
+    def _former(self, key: str) -> tuple[Any, Any]:
         try:
             return super().authenticate_credentials(key)
-        except exceptions.AuthenticationFailed:
-            return TokenAuthentication.authenticate_credentials(self, key)
+        except exceptions.AuthenticationFailed as error:
+            raise exceptions.AuthenticationFailed(
+                "This token is not known, or has ended: make one on the page Account."
+            ) from error
 
 
 class TokenMay(IsAuthenticated):
-    message = "This token may only read: make one on the page Account that may write."
+    """A token of one's own may write if it says so; a former one does what it did."""
+
+    message = "This token may not do that: make one on the page Account that may."
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        token = request.auth
-        only_reads = isinstance(token, ApiToken) and not token.may_write
-        is_somebody = super().has_permission(request, view)
-        return is_somebody and not (only_reads and request.method not in SAFE_METHODS)
+        may = request.auth is None or getattr(view, "takes_former_tokens", False)
+        if isinstance(request.auth, ApiToken):
+            may = request.auth.may_write or request.method in SAFE_METHODS
+        return super().has_permission(request, view) and may
 
 
 def brings_token(request: HttpRequest) -> bool:
@@ -58,6 +57,8 @@ def let_in_by_token(request: HttpRequest) -> HttpResponse | None:
     """On a page that is read; or the answer, where the token lets nobody in."""
     try:
         found = Tokens().authenticate(request)  # type: ignore[arg-type]  # reads a header alone
+        if found and not isinstance(found[1], ApiToken):
+            raise exceptions.PermissionDenied(TokenMay.message)
     except exceptions.APIException as refusal:
         answer = JsonResponse({"detail": str(refusal.detail)}, status=refusal.status_code)
         answer["WWW-Authenticate"] = Tokens.keyword

@@ -113,6 +113,7 @@ class PeopleViewSet(OfStudies):
         return Response(_record(row, study, rights_in(user_of(self.request), study)))
 
     @extend_schema(
+        operation_id="studies_table",
         parameters=[
             formats(*LINES),
             OpenApiParameter("table", str, OpenApiParameter.PATH, enum=_TABLES.split("|")),

@@ -149,7 +149,10 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         return _told(apply_study(file, by=user_of(request)).study)
 
     @extend_schema(
-        request=None, parameters=[ACT], responses={200: StudySerializer, **ONE, 409: CONFLICT}
+        operation_id="studies_change_state",
+        request=None,
+        parameters=[ACT],
+        responses={200: StudySerializer, **ONE, 409: CONFLICT},
     )
     @action(detail=True, methods=["post"], url_path="(?P<act>start|pause|resume|close)")
     def change_state(self, request: Request, slug: str, act: str) -> Response:

@@ -21,7 +21,6 @@ from drf_spectacular.utils import (
     extend_schema_view,
 )
 from rest_framework import exceptions, mixins, status
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -40,7 +39,6 @@ from annotation.access.api import (
     refused,
     user_of,
 )
-from annotation.access.authenticating import FormerTokens
 from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
 from annotation.models import Benchmark, clock
@@ -102,7 +100,7 @@ class RunViewSet(
     queryset = Run.objects.none()
     lookup_value_regex = r"\d+"
     pagination_class = Pages
-    authentication_classes = (FormerTokens, SessionAuthentication)
+    takes_former_tokens = True
 
     def get_queryset(self) -> QuerySet[Run]:
         runs = Run.objects.visible_to(user_of(self.request))

@@ -1,0 +1,52 @@
+"""The script that the documents show does what they say, against a running server."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.access.tokens import make_token
+from annotation.models import Batch, Study, clock
+from tests import make
+from tests.documentation.blocks import ROOT
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MOST_LINES = 60
+PAGE = ROOT / "docs" / "how-to" / "automation.md"
+
+
+def test_makes_a_study_and_collects_what_came_out(live_server: LiveServer, tmp_path: Path) -> None:
+    task = make.task(make.benchmark("my-benchmark"), slug="reviews", training=10, tests=4)
+    make.channel()
+    user = make.member(task.benchmark)
+    token = make_token(user, name="x", may_write=True, may_pay=False, days=1, at=clock.now())
+    [script] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(script.splitlines()) <= MOST_LINES
+
+    def run(step: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", script, step],
+            cwd=tmp_path,
+            env={**os.environ, "BASELINER": live_server.url, "TOKEN": token},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("start")
+    study = Study.objects.get()
+    assert (study.slug, study.state, study.hourly_rate) == ("nurses", "open", 15)
+    make.worked_through(Batch.objects.get())
+    assert run("collect") == "1 of 5 places finished\n"
+    assert json.loads((tmp_path / "comparison.json").read_text())["rows"]
+    lines = (tmp_path / "judgements.csv").read_text().splitlines()
+    assert len(lines) == 1 + 10 + 4
+    assert (tmp_path / "assignments.csv").read_text().count("\n") == 2
