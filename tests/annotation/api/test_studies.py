@@ -12,6 +12,7 @@ from annotation.models import Benchmark, Change, Job, Study, StudyState
 from annotation.studies.study_file.writing import study_as_toml
 from tests import make
 from tests.annotation.api.token_client import token_client
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -232,3 +233,43 @@ def test_has_nothing_for_strangers_and_little_for_viewers(benchmark: Benchmark) 
     assert token_client(make.researcher()).get(address).status_code == 404
     assert token_client(make.member(study, "viewer")).get(address).status_code == 403
     assert APIClient().get(address).status_code == 401
+
+
+# At the same moment
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_takes_one_of_several_changes_of_the_same_version() -> None:
+    study = make.study(make.task().benchmark)
+    user = make.member(study)
+    clients = [token_client(user) for _ in range(3)]
+    address = f"/api/studies/{study.slug}/"
+    version = {"If-Match": clients[0].get(address)["ETag"]}
+
+    def change(number: int) -> int:
+        sent = {"study": {"title": f"Title {number}"}}
+        answer = clients[number].patch(address, sent, format="json", headers=version)
+        return int(answer.status_code)
+
+    assert sorted(at_once(change, 3)) == [200, 412, 412]
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_closes_once_for_several_who_ask_at_once() -> None:
+    study = make.running_batch().study
+    clients = [token_client(make.member(study)) for _ in range(3)]
+    address = f"/api/studies/{study.slug}/close/"
+    statuses = at_once(lambda number: int(clients[number].post(address).status_code), 3)
+    assert sorted(statuses) == [200, 409, 409]
+    assert study.changes.filter(action="closed").count() == 1
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db
+def test_makes_and_reads_on_both_databases(client: APIClient, benchmark: Benchmark) -> None:
+    address = made(client, benchmark)
+    assert client.get(f"{address}progress/").json()["wanted"] == 3
+    assert client.get(f"{address}assignments/").getvalue() == b""
+    assert client.get("/api/jobs/99999999999999999999/").status_code == 404
