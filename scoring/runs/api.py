@@ -49,6 +49,7 @@ from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
 from scoring.runs.naming import by_way
 from scoring.runs.serializers import (
+    FinishSerializer,
     NewRunSerializer,
     PieceAnswerSerializer,
     PieceSerializer,
@@ -68,7 +69,7 @@ FILTERS = {
 
 # What a request about one run may be answered with.
 ONE = {**ANY, 404: refused("No run of yours has this number.")}
-NOT_YOURS = refused("Another user's run.")
+NOT_YOURS = refused("Another user's run, or by a token that may only read.")
 ENOUGH = refused("As many runs as one person may finish, or too many wrong tokens.")
 
 
@@ -118,7 +119,8 @@ class RunViewSet(
         return run
 
     @extend_schema(
-        request=NewRunSerializer, responses={201: RunSerializer, **ANY, **SENT, 409: CONFLICT}
+        request=NewRunSerializer,
+        responses={201: RunSerializer, **ANY, **SENT, 403: NOT_YOURS, 409: CONFLICT},
     )
     def create(self, request: Request) -> Response:
         """A run that accepts predictions."""
@@ -127,7 +129,7 @@ class RunViewSet(
         run = _opened(given.validated_data, request)
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses={204: None, **ONE, 409: CONFLICT})
+    @extend_schema(responses={204: None, **ONE, 403: NOT_YOURS, 409: CONFLICT})
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Abandon an upload. A complete run is final."""
         run = self.get_object()
@@ -160,16 +162,20 @@ class RunViewSet(
         return Response(PieceAnswerSerializer(progress).data)
 
     @extend_schema(
-        request=None,
-        responses={200: RunSerializer, **ONE, 403: NOT_YOURS, 409: CONFLICT, 429: ENOUGH},
+        request=FinishSerializer,
+        responses={200: RunSerializer, **ONE, **SENT, 403: NOT_YOURS, 409: CONFLICT, 429: ENOUGH},
     )
     @action(detail=True, methods=["post"])
     def finish(self, request: Request, pk: str) -> Response:
-        """Make the run complete. Repeating it changes nothing."""
+        """Make the run complete: whole, or in part by whoever may see the gold and says so.
+        Repeating it changes nothing. The report says which answers have not the task's form."""
         run = self._own_run()
+        given = FinishSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
         try:
             report = {**Counts().as_plain(), "notes": []}
-            scores.finish_uploaded(run, user_of(request), report=report, at=clock.now())
+            about = {"report": report, "at": clock.now(), **given.validated_data}
+            scores.finish_uploaded(run, user_of(request), **about)
         except scores.TooMany as error:
             raise Enough(str(error)) from error
         except BadInput as error:

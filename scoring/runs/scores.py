@@ -143,19 +143,24 @@ def check_open_runs(user: User) -> None:
         )
 
 
-def finish_uploaded(run: Run, user: User, *, report: Mapping[str, Any], at: datetime) -> None:
-    """Make it complete, as `finish_run` does; for whoever may not see the gold only if it is whole.
-    Raises TooMany if they finished as many as a day allows."""
+def finish_uploaded(
+    run: Run, user: User, *, report: Mapping[str, Any], at: datetime, partial: bool = False
+) -> None:
+    """Make it complete, as `finish_run` does, if it is whole; or in part, for whoever says so and
+    may see the gold. Raises TooMany if the others finished as many as a day allows."""
     with transaction.atomic():
         # Locked: a second request must find it complete, and not count it again.
         held = Run.objects.select_for_update().get(pk=run.pk)
-        if not held.is_complete and not may_see_gold(user, run.benchmark):
-            if missing := missing_answers(run):
+        if not held.is_complete:
+            sees_gold = may_see_gold(user, run.benchmark)
+            if not (partial and sees_gold) and (missing := missing_answers(run)):
+                other = ', or send {"partial": true}' if sees_gold else ""
                 raise BadInput(
                     f"{missing} of the {run.test_set.items.count()} items have no prediction: "
-                    "upload the rest, then finish the run."
+                    f"upload the rest, then finish the run{other}."
                 )
-            _count(run, user, at)
+            if not sees_gold:
+                _count(run, user, at)
         finish_run(run, report=report, at=at)
 
 

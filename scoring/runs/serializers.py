@@ -178,6 +178,12 @@ class PieceSerializer(serializers.Serializer[Any]):
     )
 
 
+class FinishSerializer(serializers.Serializer[Any]):
+    partial = YesOrNo(  # type: ignore[assignment]  # hides what serializers are made with
+        default=False, help_text="Whether it may lack predictions."
+    )
+
+
 class PieceAnswerSerializer(serializers.Serializer[Any]):
     """What became of a piece, and how complete the run is."""
 

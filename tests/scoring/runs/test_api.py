@@ -234,14 +234,18 @@ def test_stores_a_partial_run_for_those_who_see_gold(benchmark: Benchmark) -> No
     client = client_of("ada", is_superuser=True, is_staff=True)
     run = new_run(client)
     send(client, run, PIECE)
-    assert client.post(f"{run}finish/").json()["coverage"] == 0.25
+    refused = client.post(f"{run}finish/")
+    assert refused.status_code == 409
+    assert 'or send {"partial": true}' in refused.json()["detail"]
+    finished = client.post(f"{run}finish/", {"partial": True}, format="json")
+    assert finished.json()["coverage"] == 0.25
     assert {score["coverage"] for score in client.get(f"{run}scores/").json()} == {0.25}
 
 
 def test_finishes_only_whole_runs_of_others(benchmark: Benchmark, client: APIClient) -> None:
     run = new_run(client)
     send(client, run, PIECE)
-    refused = client.post(f"{run}finish/")
+    refused = client.post(f"{run}finish/", {"partial": True}, format="json")
     assert refused.status_code == 409
     assert refused.json()["detail"].startswith("3 of the 4 items have no prediction")
     send(client, run, WHOLE)
@@ -275,7 +279,7 @@ def test_needs_predictions_to_finish_and_a_finish_for_scores(
     run = new_run(client)
     assert client.post(f"{run}finish/").json()["detail"].startswith("4 of the 4 items have no")
     researcher = client_of("ada", is_superuser=True, is_staff=True)
-    answer = researcher.post(f"{run}finish/")
+    answer = researcher.post(f"{run}finish/", {"partial": True}, format="json")
     assert answer.json()["detail"].startswith("The run has no predictions")
     send(client, run, PIECE)
     answer = client.get(f"{run}scores/")
