@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0019_kept_time_and_log"),
+        ("annotation", "0020_from_elsewhere"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
