@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from tests.browser.picker import EXACT, Picker, open_in
 
-APART = "[data-span-apart]"
+APART = "[data-act='apart']"
 TEXTS = {
     "zh": "昨天下午的大雨让通往乌兹别克斯坦边境的公路关闭了三个小时，2024年6月。",
     "ja": "彼は東京大学で学び、カーテンの向こうで田中さんに会った。",

@@ -29,6 +29,8 @@ OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
 SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
 # Of the name of a column, and of all of them in a sentence.
 LONGEST_NAME, LONGEST_NAMED = 60, 200
+# So many parts of an answer are fields; more are values.
+MOST_PARTS = 8
 NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -112,6 +114,11 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
     else:
         return
     inside = {name: v for name, v in parts.items() if not isinstance(v, list | dict)}
+    if not 0 < len(inside) <= MOST_PARTS:
+        raise BadInput(
+            f"{table.file}: the answer (“{path}”) is nested: write it as a text, or as a list of "
+            "texts."
+        )
     raise Ambiguous(
         table.file,
         f"the answer (“{path}”) is made of several parts.",
@@ -149,7 +156,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
         raise Unlabelled(f"{sentence}, unless there are no answers in this file.")
     used = {path for of in columns.values() for path in as_list(of)}
     texts = [n for n in table.names if n not in used and _is_text_column(n, table.rows)]
-    asks = [_text_path(n, table.rows[0]) for n in texts if not is_aside(n)]
+    asks = [path for n in texts if not is_aside(n) for path in _text_paths(n, table.rows[0])]
     if "answer" in columns and asks and not is_row(table.names):
         together = [("columns", {"context": asks}, "all of them, one under the other")]
         raise Ambiguous(
@@ -263,7 +270,7 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
 def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     """What columns of text may be that nothing is made of."""
     columns, first = table.columns, table.rows[0]
-    inner = [_text_path(name, first) for name in texts]
+    inner = [path for name in texts for path in _text_paths(name, first)]
     context = [*as_list(columns.get("context")), *inner]
     tops = [*table.names]
     in_order = sorted(
@@ -287,12 +294,13 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     return uses
 
 
-def _text_path(name: str, row: Record) -> str:
-    """Where the column's text stands: within the objects of a list, what they name so."""
+def _text_paths(name: str, row: Record) -> list[str]:
+    """Where the column's texts stand: in objects, or the objects of a list, each that holds one."""
     value = row.fields.get(name)
     one = value[0] if isinstance(value, list) and value else value
     inside = [of for of, text in one.items() if holds_text(text)] if isinstance(one, dict) else []
-    return f"{name}.{'text' if 'text' in inside else inside[0]}" if inside else name
+    inside = ["text"] if "text" in inside else inside
+    return [f"{name}.{of}" for of in inside] or [name]
 
 
 def _option_columns(names: Sequence[str]) -> list[str]:

@@ -19,8 +19,8 @@
 
    A tap takes a word; inside a phrase it takes that back. Where one phrase is asked for, a tap
    elsewhere sets its other end. Where several are, a tap beside a phrase adds to it, and a tap
-   elsewhere takes another. A phrase that was dragged, whose end was moved, or after which
-   [data-span-apart] was pressed, is finished: nothing is added to it, so that two phrases may
+   elsewhere takes another. A phrase that was dragged, whose end was moved, or whose “+” in the list
+   was pressed, is finished: nothing is added to it, so that two phrases may
    touch. Single characters are taken from the first to the last: the tap after the first sets the
    other end.
 
@@ -296,7 +296,6 @@
       on(this.root.closest("form"), "submit", (event) => this.asksWhich(event) || this.write(), true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
-      on(this.find("apart"), "click", this.keepApart);
       on(this.find("exact"), "click", this.toggleExact);
       on(this.find("none"), "click", (event) => event.defaultPrevented || this.chooseNone());
       on(this.find("list"), "click", this.onList);
@@ -534,10 +533,10 @@
       return this.exact || token.single;
     }
 
-    /* Nothing is added to the latest phrase any more: a tap beside it takes another. */
-    keepApart() {
-      this.finished.add(this.latest.span);
-      this.drawControls();
+    /* Nothing is added to a phrase any more: a tap beside it takes another. */
+    keepApart(span) {
+      this.finished.add(span);
+      this.drawList();
       this.say("apart");
     }
 
@@ -728,7 +727,6 @@
       none?.classList.toggle("is-asking", Boolean(this.sure));
       press(this.find("exact"), this.exact);
       nudge?.classList.toggle("is-off", !span);
-      this.find("apart")?.classList.toggle("is-off", !span || this.most === 1 || this.finished.has(span));
       if (nudge && span) nudge.dir = getComputedStyle(this.segments[span[0]].el).direction;
       this.root.classList.toggle("is-exact", this.exact);
       const { el } = this.current || {};
@@ -772,6 +770,8 @@
       };
       const partner = this.partnerOf(span);
       if (partner) put("partner", this.label("partner", partner));
+      const isOpen = this.most !== 1 && !this.exact && span === this.latest?.span && !this.finished.has(span);
+      if (isOpen) put("apart", "+", this.label("another"));
       put("remove", this.label("remove"));
       if (this.exact) {
         item.append(edges);
@@ -798,6 +798,7 @@
     onList(event) {
       const { act } = event.target.dataset, span = this.spanOf(event);
       if (act === "remove") this.remove(span);
+      else if (act === "apart") this.keepApart(span);
       else if (act) this.adjust(span, act);
     }
 

@@ -110,6 +110,23 @@ def test_offers_texts_where_no_column_is_the_question() -> None:
     ]
 
 
+def test_offers_every_text_within_an_object() -> None:
+    rows = [
+        {"text": f"A {n} met B.", "target": {"span1": f"A {n}", "at": 0, "span2": "B"}}
+        | {"label": ["true", "false"][n % 2]}
+        for n in range(20)
+    ]
+    asked = question(lines(rows), said={"columns": {"answer": "label"}})
+    both = '"columns": {"context": ["text", "target.span1", "target.span2"]}'
+    assert both in asked.readings
+
+
+def test_an_answer_that_is_nested_deeper_is_refused_with_what_to_write() -> None:
+    rows = [{"question": f"Who {n}?", "answers": {"raw": {"a": 1}}} for n in range(9)]
+    with pytest.raises(BadInput, match="is nested: write it as a text"):
+        read_text("t.jsonl", lines(rows))
+
+
 # Options
 
 
