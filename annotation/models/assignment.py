@@ -79,6 +79,12 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """People whose work was watched; not those of studies from elsewhere."""
         return self.of_people().filter(study__source="")
 
+    def in_places(self) -> Self:
+        """Who fills a study's own places: people, and in a demonstration simulated annotators."""
+        return self.filter(
+            Q(annotator__channel__is_simulated=False) | Q(study__is_demonstration=True)
+        )
+
     def simulated(self) -> Self:
         return self.filter(annotator__channel__is_simulated=True)
 

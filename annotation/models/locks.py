@@ -68,8 +68,8 @@ _OF_REHEARSAL = """EXISTS (
     SELECT 1 FROM annotation_assignment JOIN annotation_study
         ON annotation_study.id = annotation_assignment.study_id
     WHERE annotation_assignment.id = {row}.assignment_id AND is_rehearsal)"""
-_PERSON_IN_REHEARSAL = (
-    _REHEARSAL
+_PERSON_AMONG_SIMULATED = (
+    _REHEARSAL.replace("is_rehearsal", "(is_rehearsal OR is_demonstration)")
     + """ AND NOT EXISTS (
     SELECT 1 FROM annotation_annotator JOIN annotation_channel
         ON annotation_channel.id = annotation_annotator.channel_id
@@ -150,7 +150,10 @@ LOCKS = (
     Lock("annotation_gold", "INSERT", _SHOWN_GOLD),
     Lock("annotation_gold", "UPDATE", _of(_HELD_GOLD, "version_id"), after=True),
     Lock("annotation_gold", "DELETE", _of(_HELD_GOLD, "version_id")),
-    Lock("annotation_study", "UPDATE", "{row}.id IS NOT NULL", ["id", "is_rehearsal", "source"]),
+    Lock(
+        *("annotation_study", "UPDATE", "{row}.id IS NOT NULL"),
+        ["id", "is_rehearsal", "is_demonstration", "source"],
+    ),
     Lock(
         *("annotation_study", "UPDATE", "{row}.state <> 'draft'", _NAMED_COLUMNS),
         called="held_update_named",
@@ -161,7 +164,7 @@ LOCKS = (
     Lock("annotation_givenscore", "INSERT", f"NOT {_FROM_ELSEWHERE}"),
     Lock("annotation_givenscore", "UPDATE", "1 = 1", refusal=FINAL),
     Lock("annotation_givenscore", "DELETE", "1 = 1", refusal=FINAL),
-    Lock("annotation_assignment", "INSERT", _PERSON_IN_REHEARSAL),
+    Lock("annotation_assignment", "INSERT", _PERSON_AMONG_SIMULATED),
     Lock("annotation_assignment", "UPDATE", _of(_JUDGED, "id"), _WHOSE_COLUMNS),
     Lock("annotation_assignment", "DELETE", _of(_JUDGED, "id")),
     # Paid time only grows, until the work ends.

@@ -44,7 +44,7 @@ class DropUnit(models.TextChoices):
 # still changes once it has started, and the rules that it then keeps, beside its checksums. What
 # needs some of them by name takes them from here; settings.toml says what can be set.
 OF_THE_ROW = (
-    *(*columns(changes="row"), "id", "is_rehearsal", "rehearses", "state"),
+    *(*columns(changes="row"), "id", "is_rehearsal", "is_demonstration", "rehearses", "state"),
     *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen", "source"),
 )
 NEVER_FROZEN, FROZEN_FIELDS = columns(changes="always"), columns()
@@ -61,6 +61,9 @@ class Study(models.Model):
     # Simulated annotators alone work in it, and it can be thrown away whole. Set when it is made;
     # the database keeps it.
     is_rehearsal = models.BooleanField(default=False, editable=False)
+    # Simulated annotators alone work in it, in its places, and it is kept as studies of people are.
+    # Set when it is made; the database keeps it, and its files say it by its short name.
+    is_demonstration = models.BooleanField(default=False, editable=False)
     rehearses = models.ForeignKey(
         "self",
         on_delete=models.SET_NULL,
@@ -151,6 +154,14 @@ class Study(models.Model):
                 | Q(~Q(state="draft"), started_at__isnull=False),
             ),
             check("study_rehearsal_of_another", Q(rehearses__isnull=True) | Q(is_rehearsal=True)),
+            check(
+                "study_demonstration_says_so",
+                Q(is_demonstration=False) | Q(slug__startswith="demonstration"),
+            ),
+            check(
+                "study_demonstration_no_rehearsal",
+                Q(is_demonstration=False) | Q(is_rehearsal=False),
+            ),
             check("study_archived_once_closed", Q(archived_at__isnull=True) | Q(state="closed")),
             check(
                 "study_from_elsewhere_never_open", Q(source="") | Q(state__in=["draft", "closed"])
@@ -179,6 +190,11 @@ class Study(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state == StudyState.OPEN
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether simulated annotators alone work in it."""
+        return self.is_rehearsal or self.is_demonstration
 
     @property
     def is_closed(self) -> bool:

@@ -130,12 +130,13 @@ class _Simulation:
 
     def assignments(self) -> Iterator[Assignment]:
         """What was begun and not ended, then a new one for every empty place."""
+        beside = not self.study.is_demonstration
         begun = Assignment.objects.simulated().open().filter(study=self.study)
         mine = begun.filter(annotator__external_id__startswith=self._name(""))
         yield from list(mine.select_related("annotator").order_by("id"))
         for batch in self.study.batches.select_related("task").order_by("id"):
-            write(partial(open_places, batch, simulated=True), self.pace)
-            places = Place.objects.filter(batch=batch, simulated=True)
+            write(partial(open_places, batch, simulated=beside), self.pace)
+            places = Place.objects.filter(batch=batch, simulated=beside)
             tried = Assignment.objects.simulated().filter(batch=batch)
             most = MOST_TRIES * batch.wanted
             while places.claimable(self.at).exists() and tried.count() < most:
@@ -166,7 +167,10 @@ class _Simulation:
         return join(Visit(study=self.study, annotator=annotator, batch=batch), at=self.at)
 
     def _name(self, number: int | str) -> str:
-        return f"{self.study.slug}:{self.seed}:{number}"
+        # Those of a demonstration are paid, in figures: a file of bonuses takes no colon.
+        return f"{self.study.slug}:{self.seed}:{number}".replace(
+            ":", "-" if self.study.is_demonstration else ":"
+        )
 
     def _play_on(
         self,

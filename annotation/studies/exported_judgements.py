@@ -39,7 +39,7 @@ class Chosen:
 
     def assignments(self, study: Study) -> AssignmentQuerySet:
         chosen = Assignment.objects.filter(study=study)
-        chosen = chosen if self.simulated else chosen.of_people()
+        chosen = chosen if self.simulated else chosen.in_places()
         return chosen if self.with_excluded else chosen.filter(exclusion__isnull=True)
 
 

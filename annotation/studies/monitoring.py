@@ -1,6 +1,6 @@
 """How studies are going: of one study the figures of each batch, for the pages that watch it; of
 every study how far it is and what to do next, for the front page. In a fixed number of queries;
-simulated annotators enter no figure."""
+simulated annotators enter no figure but in a demonstration."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -152,7 +152,7 @@ def people_of(
 ) -> list[Person]:
     """Everybody, or those of these assignments. Who declined has not worked."""
     batches = {batch.pk: batch for batch in _batches(study)}
-    people = Assignment.objects.of_people().filter(study=study).exclude(outcome=JoinAnswer.DECLINED)
+    people = Assignment.objects.in_places().filter(study=study).exclude(outcome=JoinAnswer.DECLINED)
     if among is not None:
         people = people.filter(pk__in=among)
     found = people.order_by(*order).values_list(*_COLUMNS)
@@ -195,7 +195,7 @@ def study_cards(user: User) -> list[Card]:
     own = list(current.select_related("benchmark", "channel"))
     memberships = Membership.objects.filter(user=user, study__in=own)
     roles = dict(memberships.values_list("study_id", "role"))
-    people = Assignment.objects.of_people().filter(study__in=own)
+    people = Assignment.objects.in_places().filter(study__in=own)
     kept = Place.objects.filter(batch__study__in=own, simulated=False, kept=True)
     comments = Comment.objects.filter(assignment__study__in=own)
     flagged = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)

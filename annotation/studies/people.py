@@ -21,6 +21,7 @@ from annotation.models.errors import BadInput, Refusal
 from annotation.models.locks import unlocked
 from annotation.models.texts import is_id
 from annotation.work.finishing import withdraw
+from annotation.work.places import stands_beside
 from scoring.tables.documents import csv_line, from_cell
 
 HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
@@ -137,8 +138,9 @@ def _log_mark(
 def _has_place_again(assignment: models.Assignment) -> bool:
     if models.Place.objects.filter(holder=assignment, kept=True).exists():
         return True
+    beside = stands_beside(assignment.annotator, assignment.study)
     empty = models.Place.objects.filter(
-        batch=assignment.batch, simulated=assignment.is_simulated, kept=False, holder__isnull=True
+        batch=assignment.batch, simulated=beside, kept=False, holder__isnull=True
     )
     # A join may take one between the read and the write; the row count decides.
     return any(

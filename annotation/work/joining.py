@@ -22,7 +22,7 @@ from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
 from annotation.models.frozen import tie_broken
 from annotation.work.device_codes import end_codes
-from annotation.work.places import claim_place, renew_lease
+from annotation.work.places import claim_place, renew_lease, stands_beside
 
 
 class Full(NoEntry):
@@ -105,7 +105,7 @@ def open_batches(visit: Visit, *, at: datetime) -> list[models.Batch]:
     _check_takes(visit)
     candidates = _candidates(visit, at)
     places = models.Place.objects.filter(
-        batch__in=candidates, simulated=visit.annotator.channel.is_simulated
+        batch__in=candidates, simulated=stands_beside(visit.annotator, visit.study)
     )
     with_room = set(places.claimable(at).values_list("batch_id", flat=True))
     if not with_room:
@@ -169,8 +169,8 @@ def _check_takes(visit: Visit) -> None:
     """Raises NotOpen with what to do about it."""
     if not visit.study.is_open:
         raise NotOpen(str(_SHUT[visit.study.state]))
-    if visit.study.is_rehearsal and not visit.annotator.channel.is_simulated:
-        raise NotOpen(_("This is a rehearsal with simulated annotators: nobody can join it."))
+    if visit.study.is_simulated and not visit.annotator.channel.is_simulated:
+        raise NotOpen(_("Only simulated annotators work in this study: nobody can join it."))
 
 
 _SHUT: dict[str, StrOrPromise] = {
@@ -282,7 +282,7 @@ def _candidates(visit: Visit, at: datetime) -> list[models.Batch]:
             _("You have worked on this before; each person takes part in a task only once.")
         )
     places = models.Place.objects.filter(
-        batch_id__in=list(by_id), simulated=annotator.channel.is_simulated
+        batch_id__in=list(by_id), simulated=stands_beside(annotator, study)
     )
     taken = Counter(places.taken(at).values_list("batch_id", flat=True))
     ranked = [(taken[pk], pk) for pk in by_id]

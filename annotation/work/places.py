@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
-from annotation.models import Assignment, Batch, ChangeAction, Place
+from annotation.models import Annotator, Assignment, Batch, ChangeAction, Place, Study
 from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
@@ -23,11 +23,16 @@ def open_places(batch: Batch, *, simulated: bool = False) -> None:
     )
 
 
+def stands_beside(annotator: Annotator, study: Study) -> bool:
+    """Whether somebody takes a place beside the study's own: a simulated annotator does, but in a
+    demonstration."""
+    return annotator.channel.is_simulated and not study.is_demonstration
+
+
 def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
     """An empty place of the batch, else one whose lease has lapsed, else nothing."""
-    places = Place.objects.filter(
-        batch=assignment.batch, simulated=assignment.is_simulated
-    ).claimable(at)
+    beside = stands_beside(assignment.annotator, assignment.study)
+    places = Place.objects.filter(batch=assignment.batch, simulated=beside).claimable(at)
     for place in places.order_by(F("holder_id").asc(nulls_first=True), "number"):
         # Somebody may have taken it since the read; the row count decides.
         won = (

@@ -76,7 +76,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     learned = [
         curve
         for study in scope.studies
-        for simulated in reader.kinds
+        for simulated in reader.kinds_of(study)
         for curve in curves(study, reader, simulated=simulated)
         if choices.wants(curve["shots"])
     ]

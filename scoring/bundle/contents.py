@@ -58,7 +58,8 @@ class Contents:
         self, study: models.Study, *, texts: bool, simulated: bool, with_excluded: bool
     ) -> None:
         self.study = study
-        self.with_texts, self.simulated, self.with_excluded = texts, simulated, with_excluded
+        self.with_texts, self.with_excluded = texts, with_excluded
+        self.simulated = simulated or study.is_demonstration
         self._batches = list(
             study.batches.select_related(
                 "task", "training_set", "test_set", "check_set__task", "gold_version"
@@ -66,7 +67,7 @@ class Contents:
         )
         self._numbers = {batch.pk: number for number, batch in enumerate(self._batches, start=1)}
         chosen = study.assignments.select_related("annotator__channel", "exclusion")
-        chosen = chosen if simulated else chosen.of_people()
+        chosen = chosen if self.simulated else chosen.of_people()
         if not with_excluded:
             chosen = chosen.filter(exclusion__isnull=True)
         # In the order of the tables, so that the same data give the same figures.

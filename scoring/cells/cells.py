@@ -281,8 +281,8 @@ class CellReader(TaskScoring):
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
         no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
-        # Simulated annotators take no place of a study.
-        ended = () if simulated else not_as_named(study)
+        # Simulated annotators take a place of a demonstration alone.
+        ended = not_as_named(study) if simulated == study.is_demonstration else ()
         return [
             self._cell(
                 those[0].batch.task,
@@ -303,13 +303,14 @@ class CellReader(TaskScoring):
         return [
             cell
             for study in studies
-            for simulated in self.kinds
+            for simulated in self.kinds_of(study)
             for cell in self.people(study, simulated=simulated, task=task)
         ]
 
-    @property
-    def kinds(self) -> tuple[bool, ...]:
-        """People, and simulated ones if asked for."""
+    def kinds_of(self, study: Study) -> tuple[bool, ...]:
+        """People, and simulated ones if asked for; in a demonstration simulated ones alone."""
+        if study.is_demonstration:
+            return (True,)
         return (False, True) if self.choices.simulated else (False,)
 
     def systems(self, task: Task) -> list[Cell]:

@@ -219,7 +219,7 @@ def with_signs(studies: Iterable[models.Study]) -> set[int]:
     """The assignments whose answers show signs that they are not the person's own, as of now."""
     for study in studies:
         refresh(study)
-    people = models.Assignment.objects.of_people().filter(study__in=studies)
+    people = models.Assignment.objects.in_places().filter(study__in=studies)
     signs = [*of_programs()]
     found = models.WorkSummary.objects.filter(assignment__in=people, signs__has_any_keys=signs)
     return set(found.values_list("pk", flat=True))

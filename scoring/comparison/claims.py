@@ -57,7 +57,7 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
     named, and ran once people had come, may have been chosen by what they did."""
     if study is None:
         return list(systems), []
-    first = study.assignments.of_people().aggregate(at=Min("consented_at"))["at"]
+    first = study.assignments.in_places().aggregate(at=Min("consented_at"))["at"]
     counted = set(runs_for_claims(study).values_list("pk", flat=True))
     family = set(family_of(study))
     own, later = [], []
@@ -93,7 +93,7 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
     shown = {
         name: (
             *(replace(restored(Difference, one), frozen_at=day) for one in frozen.claims[name]),
-            *(test for test in tests[name] if not _is_frozen(test)),
+            *(test for test in tests[name] if not _is_frozen(test, study)),
         )
         for name in TESTS
     }
@@ -117,7 +117,7 @@ def _freeze(
     study: Study, tests: Tests, former: FrozenClaims | None, basis: Mapping[str, Any]
 ) -> FrozenClaims:
     claims: dict[str, Any] = {
-        name: [plain(test) for test in tests[name] if _is_frozen(test)] for name in TESTS
+        name: [plain(test) for test in tests[name] if _is_frozen(test, study)] for name in TESTS
     }
     return freeze(
         study,
@@ -166,13 +166,13 @@ def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iter
         yield from told or [REASONS[part][1]]
 
 
-def _is_frozen(test: Difference) -> bool:
-    return not test.simulated and test.supplement is None
+def _is_frozen(test: Difference, study: Study) -> bool:
+    return test.simulated == study.is_demonstration and test.supplement is None
 
 
 def _basis(study: Study) -> dict[str, Any]:
     """What the verdicts follow from, part by part."""
-    people = Assignment.objects.filter(study=study, exclusion__isnull=True).completed().of_people()
+    people = Assignment.objects.filter(study=study, exclusion__isnull=True).completed().in_places()
     tasks = {batch.task for batch in study.batches.select_related("task")}
     return {
         "gold": sorted([task.slug, task.latest_gold_version().number] for task in tasks),

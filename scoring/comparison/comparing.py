@@ -245,7 +245,7 @@ def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:
     return [
         cell
         for study in scope.studies
-        for simulated in reader.kinds
+        for simulated in reader.kinds_of(study)
         for cell in reader.everybody(study, simulated=simulated)
         if len(cell.without_excluded.members) < len(cell.members) and cell.answered.any()
     ]

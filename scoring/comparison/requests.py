@@ -47,7 +47,7 @@ def asked(
         found = Scope(study.benchmark, study)
     require(request.user, found.study or found.benchmark, right)
     choices = _chosen(request.GET)
-    if found.study and found.study.is_rehearsal:  # by nobody else
+    if found.study and found.study.is_simulated:
         choices = replace(choices, simulated=True)
     is_part = choices.gold_version or choices.items or choices.by
     if is_part and not may_see_gold(request.user, found.benchmark):

@@ -14,7 +14,7 @@ from scoring.report.facts import Facts
 from scoring.report.methods import (
     PAY,
     REFERENCE,
-    REHEARSAL,
+    SIMULATED,
     Section,
     Source,
     Topic,
@@ -48,9 +48,12 @@ class Report:
         study.check_asked_here()
         facts = Facts(study, with_agreement=with_agreement)
         self.study, self.is_rehearsal = study, facts.is_rehearsal
-        self.marked_title = f"{study.title}{REHEARSAL * facts.is_rehearsal}"
+        self.sort = facts.sort
+        mark = SIMULATED.format(self.sort)
+        self.marked_title = f"{study.title} ({mark})" if facts.is_rehearsal else study.title
         sections = [one for one in methods(facts) if with_pay or one.title != PAY]
-        self.sections = [_marked(one) for one in sections] if facts.is_rehearsal else sections
+        mark = mark.capitalize() if facts.is_rehearsal else ""
+        self.sections = [_marked(one, mark) for one in sections]
         self.topics = [one for one in sheet(facts) if with_pay or one.name != PAY]
         # Agreement is given once the study's analysis has been computed.
         self.lacks_agreement = facts.results.lacks_agreement
@@ -64,11 +67,11 @@ class Report:
         return sum(topic.source == source for topic in self.topics)
 
 
-def _marked(section: Section) -> Section:
+def _marked(section: Section, mark: str) -> Section:
     """A table may be taken out of its document."""
-    if section.table is None:
+    if section.table is None or not mark:
         return section
-    title = f"Rehearsal with simulated annotators. {section.table.title}"
+    title = f"{mark}. {section.table.title}"
     return replace(section, table=replace(section.table, title=title))
 
 

@@ -27,6 +27,8 @@ class Facts:
         self.is_rehearsal = (
             assignments.simulated().completed().exists() and not assignments.of_people().exists()
         )
+        # What such a study is called.
+        self.sort = "demonstration" if study.is_demonstration else "rehearsal"
         chosen = assignments.simulated() if self.is_rehearsal else assignments.of_people()
         # Declined ones, from before the consent made the assignment, count as joins.
         people = list(

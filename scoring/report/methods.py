@@ -22,7 +22,7 @@ from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Table
 
 PAY = "Pay"
-REHEARSAL = " (rehearsal with simulated annotators)"
+SIMULATED = "{} with simulated annotators"
 # Each a part of methods.txt; those without a sentence are left out.
 WRITTEN = (
     *("Summary", "Design", "Procedure", "Screening", "Recruitment", "Exclusions", PAY, "Scoring"),
@@ -133,7 +133,6 @@ REFERENCE = (
 
 NOBODY = "No person whose answers count has taken part."
 NONE_BEGUN = "No person has begun the study."
-SIMULATED = "Rehearsal with simulated annotators: "
 
 
 class Source(TextChoices):
@@ -228,5 +227,5 @@ def _answered(source: Source, about: str, answer: str, facts: Facts) -> tuple[So
     if about == COUNTED and not facts.has_people:
         return RESEARCHER, NOBODY
     if about != PLAN and facts.is_rehearsal and answer:
-        return source, SIMULATED + answer
+        return source, f"{SIMULATED.format(facts.sort.capitalize())}: {answer}"
     return source, answer

@@ -20,7 +20,7 @@ from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
 from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, size_of
 from scoring.planning.plans import MOST_SIMULATED
 from scoring.report.design import Design
-from scoring.report.methods import REHEARSAL, Section, latex_section, paragraphs
+from scoring.report.methods import SIMULATED, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
 from scoring.tables.documents import Format, beginning, escaped, escaped_markdown
@@ -197,7 +197,7 @@ def _table(registered: Registered) -> Table:
 
 
 def _title(study: Study) -> str:
-    mark = REHEARSAL if study.is_rehearsal else ""
+    mark = f" ({SIMULATED.format('rehearsal')})" if study.is_rehearsal else ""
     return f"Pre-registration: {study.title}{mark}"
 
 

@@ -39,7 +39,7 @@ class Signs:
         signs = (name for one in people for name in one.summary.signs)
         found = Counter(names[name] for name in signs if name in names)
         self.kinds = [f"{name} ({count})" for name, count in found.most_common()]
-        counted = Assignment.objects.counted().of_people().filter(study=study)
+        counted = Assignment.objects.counted().in_places().filter(study=study)
         self.translated = counted.filter(summary__signs__has_key=TRANSLATED).count()
 
     @property

@@ -118,7 +118,7 @@ def evaluations(
 def _cells(scope: Scope, choices: Choices) -> Iterator[Cell]:
     reader = CellReader(choices)
     for study in scope.studies:
-        for simulated in [False, True] if choices.simulated else [False]:
+        for simulated in reader.kinds_of(study):
             yield from reader.people(study, simulated=simulated)
     for task in scope.tasks:
         yield from reader.systems(task)
