@@ -416,19 +416,18 @@ def test_every_page_of_a_desk(somebody: Comes) -> None:
 
 
 def _of_the_demonstration() -> dict[str, str]:
-    study = Study.objects.get(slug="demonstration")
-    name, simulated = study.slug, "?simulated=on"
+    study = Study.objects.get(slug="demonstration-finished")
+    name = study.slug
     example = Example.objects.filter(task__benchmark=study.benchmark, items__isnull=False)
     tested = example.filter(items__item_set__role=Role.TEST).order_by("pk")[0]
     return {
         "home": reverse("annotation:home"),
         "settings": reverse("admin:annotation_study_change", args=[study.pk]),
-        "comparison": reverse("scoring:comparison", args=["study", name]) + simulated,
-        "comparison-wide": reverse("scoring:comparison", args=["study", name])
-        + f"{simulated}&view=wide",
-        "analysis": reverse("scoring:analysis", args=["study", name]) + simulated,
-        "items": reverse("scoring:items", args=["study", name]) + simulated,
-        "item": reverse("scoring:item", args=["study", name, tested.pk]) + simulated,
+        "comparison": reverse("scoring:comparison", args=["study", name]),
+        "comparison-wide": reverse("scoring:comparison", args=["study", name]) + "?view=wide",
+        "analysis": reverse("scoring:analysis", args=["study", name]),
+        "items": reverse("scoring:items", args=["study", name]),
+        "item": reverse("scoring:item", args=["study", name, tested.pk]),
         "report": reverse("scoring:report", args=[name]),
         "leaderboard": reverse("scoring:leaderboard", args=[study.benchmark.name]),
         "planner": reverse("scoring:plan"),

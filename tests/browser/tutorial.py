@@ -17,7 +17,7 @@ COLOURS = 128
 
 def walk(page: Page, address: str, folder: Path) -> None:
     """From the demonstration's table to a rehearsed study of one's own."""
-    page.goto(f"{address}/studies/demonstration/comparison/?simulated=on")
+    page.goto(f"{address}/studies/demonstration-finished/comparison/")
     expect(page.locator("figure svg, .picture svg, .figure svg").first).to_be_visible()
     shoot(page, folder / "comparison.png", height=1150)
     add_study(page, address)

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from annotation.simulation.demonstration import SLUG
+from annotation.simulation.demonstration import FINISHED_SLUG, SLUG
 from tests.config.databases import NewDatabase, new_databases
 from tests.config.environment import untouched
 from tests.migrated_once import begin_with_copy
 
-# A small study under the name of the demonstration, which takes half a minute to fill.
+# Small studies under the names of the demonstration, which takes half a minute to fill.
 SMALL = f"""
 import django
 django.setup()
 from annotation.studies.lifecycle import pause_study
 from tests import make
-pause_study(make.running_batch(slug="{SLUG}").study)
+for slug in ("{SLUG}", "{FINISHED_SLUG}"):
+    pause_study(make.running_batch(slug=slug).study)
 """
 
 

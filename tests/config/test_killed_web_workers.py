@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from annotation.models import Batch, Judgement
-from annotation.simulation.demonstration import SLUG
+from annotation.simulation.demonstration import FINISHED_SLUG, SLUG
 from annotation.studies.lifecycle import pause_study, resume_study
 from tests import make
 from tests.config.test_serve import children, free_port, lines_until_running, start
@@ -45,7 +45,8 @@ def batch() -> Batch:
 @pytest.fixture
 def server(batch: Batch, tmp_path: Path) -> Iterator[tuple["Popen[str]", str]]:
     """As `make run` has it, on this test's database."""
-    pause_study(batch.study)  # so that nobody is simulated in it
+    for study in (batch.study, make.running_batch(slug=FINISHED_SLUG).study):
+        pause_study(study)  # so that nobody is simulated in it
     port = free_port()
     process = start(
         tmp_path,

@@ -22,12 +22,12 @@ from tests.scoring.episodes.measured import answered, worked
 
 pytestmark = [pytest.mark.django_db, pytest.mark.system]
 
-DEMO = {"study": "demonstration", "simulated": True}
+DEMO = {"study": "demonstration-finished"}
 EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "comparison": ("export_comparison", DEMO),
     "comparison, appendix": ("export_comparison", {**DEMO, "format": "latex-appendix"}),
     **{f"analysis, {table}": ("export_comparison", {**DEMO, "table": table}) for table in TABLES},
-    "report": ("export_report", {"study": "demonstration"}),
+    "report": ("export_report", DEMO),
     "comparison of people": ("export_comparison", {"study": "people"}),
     "pre-registration": ("export_preregistration", {"study": "people"}),
     "report of people": ("export_report", {"study": "people"}),

@@ -251,7 +251,7 @@ def prepare(places: int) -> Study:
     from django.core.management import call_command
     from django.test import Client
 
-    from annotation.simulation.demonstration import SLUG
+    from annotation.simulation.demonstration import FINISHED_SLUG, SLUG
     from annotation.studies.lifecycle import pause_study
     from tests import make
 
@@ -259,7 +259,9 @@ def prepare(places: int) -> Study:
     batch = make.running_batch(
         training=TRAINING, tests=TESTS, wanted=places, slug=SLUG, title="Soak"
     )
-    pause_study(batch.study)  # so that nobody is simulated in it when the server starts
+    pause_study(batch.study)
+    # So that nobody is simulated when the server starts.
+    pause_study(make.running_batch(slug=FINISHED_SLUG).study)
     client = Client()
     client.force_login(User.objects.create_superuser("researcher"))
     name = settings.SESSION_COOKIE_NAME

@@ -46,7 +46,12 @@ class Applied:
 
 @transaction.atomic
 def apply_study(
-    file: StudyFile, *, by: User | None = None, only_new: bool = False, dry_run: bool = False
+    file: StudyFile,
+    *,
+    by: User | None = None,
+    only_new: bool = False,
+    dry_run: bool = False,
+    is_demonstration: bool = False,
 ) -> Applied:
     """Make the draft that a file says, owned by whoever makes it, or change one that is there, all
     of it or nothing; what a started study keeps may not differ. Nobody is a superuser: a command.
@@ -69,7 +74,7 @@ def apply_study(
     diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
     if study and study.is_frozen:
         _check_frozen(file, study, was, now)
-    study = study or _made(file, after.settings, by)
+    study = study or _made(file, {**after.settings, "is_demonstration": is_demonstration}, by)
     if was != now:
         _store(study, before, after, by)
     if dry_run:

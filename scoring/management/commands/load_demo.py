@@ -6,16 +6,21 @@ from django.urls import reverse
 
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
-from annotation.models import Assignment, clock
-from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
+from annotation.models import Study, clock
+from annotation.simulation.demonstration import (
+    SLUG,
+    import_demo,
+    load_demonstration,
+    load_finished,
+)
 from scoring.runs.demonstration import load_demonstration_runs
 
 
 class Command(RefusingCommand):
     help = (
-        "Loads the demonstration once: the benchmark “demo”, the study “demonstration”, "
-        "its simulated annotators and the runs of its systems; prints where to go. "
-        "Touches nothing else."
+        "Loads the demonstration once: the benchmark “demo” with its systems’ runs, the study "
+        "“demonstration”, open for people, and “demonstration-finished”, done by simulated people; "
+        "prints where to go. Touches nothing else."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,15 +28,16 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = find_owner(options["owner"])
-        if demonstration() is None:
-            self.stderr.write("Loading the demonstration study; this takes about half a minute.")
-        study = load_demonstration(at=clock.now(), owner=owner)
-        load_demonstration_runs(study.benchmark)
-        simulated = Assignment.objects.simulated().filter(study=study).count()
-        join = reverse("annotation:join_study", args=[study.join_token])
-        table = reverse("scoring:comparison", args=["study", SLUG])
+        if not Study.objects.filter(slug=SLUG).exists():
+            self.stderr.write("Loading the demonstration; this takes about half a minute.")
+        load_demonstration_runs(import_demo(owner))
+        at = clock.now()
+        to_try, finished = (
+            load(at=at, owner=owner) for load in (load_demonstration, load_finished)
+        )
+        join = reverse("annotation:join_study", args=[to_try.join_token])
+        table = reverse("scoring:comparison", args=["study", finished.slug])
         self.stdout.write(f"Annotator: {settings.PUBLIC_URL}{join}")
         self.stdout.write(
-            f"Table: {settings.PUBLIC_URL}{table}?simulated=on  "
-            f"(filled by {simulated} simulated annotators; sign in first)"
+            f"Table: {settings.PUBLIC_URL}{table}  (filled by simulated people; sign in first)"
         )
