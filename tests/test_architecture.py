@@ -37,7 +37,9 @@ ROOMS = {
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
     ),
     "annotation.prolific": ("models", "access", "work", "studies", "payments"),
-    "annotation.simulation": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
+    "annotation.simulation": (
+        *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
+    ),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.api": (
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
