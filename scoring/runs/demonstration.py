@@ -10,16 +10,31 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.access.rights import make_owner
 from annotation.models import Benchmark
-from annotation.simulation.demonstration import RUNS
+from annotation.simulation.demonstration import DEMO, RUNS
 from scoring.models import Run
 from scoring.runs import storing
-from scoring.runs.formats.records import RunFields
+from scoring.runs.formats.records import ReadOptions, RunFields
+from scoring.runs.formats.reported import import_scores
 from scoring.runs.joining import ItemFinder
 
 FORMAT = "demonstration"
+# Tables 5 to 7 of the paper; tests/oracles/README.md says what stands in it.
+CLUES = DEMO / "clues_results.json"
+SOURCE = "Mukherjee et al., CLUES, NeurIPS 2021 (https://arxiv.org/abs/2111.02570), figures alone."
+
+
+@transaction.atomic
+def load_published(owner: User | None = None) -> None:
+    """Bring CLUES as it was published, people and systems, unless there is a benchmark `clues`."""
+    benchmark, is_new = Benchmark.every.get_or_create(name="clues", defaults={"source": SOURCE})
+    if is_new:
+        make_owner(benchmark, owner)
+        import_scores(path=CLUES, benchmark=benchmark, options=ReadOptions())
 
 
 def load_demonstration_runs(benchmark: Benchmark) -> int:

@@ -11,10 +11,8 @@ from django.core.management import call_command
 from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
-from annotation.models import Benchmark, Study
+from annotation.models import Study
 from scoring.analysis.tables import TABLES
-from scoring.runs.formats.records import ReadOptions
-from scoring.runs.formats.reported import import_scores
 from tests import tools
 from tests.annotation.benchmarks import sampled
 from tests.scoring.comparison import measured
@@ -37,26 +35,22 @@ EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def documents(
-    oracles: Path, django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> dict[str, str]:
+def documents(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, str]:
     """All exports, made once; nothing of it stays in the database."""
     with django_db_blocker.unblock(), transaction.atomic():
         call_command("load_demo", stdout=StringIO(), stderr=StringIO())
-        make_others(oracles)
+        make_others()
         documents = {name: exported(*export) for name, export in EXPORTS.items()}
         transaction.set_rollback(True)
     return documents
 
 
-def make_others(oracles: Path) -> None:
-    """People with a system beside them, what CLUES published, and a board of episodes."""
+def make_others() -> None:
+    """People with a system beside them, and a board of episodes."""
     batch = measured.cell([3, 4, 4, 5, 6], tests=12)
     Study.objects.filter(pk=batch.study_id).update(slug="people", title="50 % & more_of #them")
     measured.run(batch.task, wrong=3, system="T5 {small} ~1 % \\ big^2")
     measured.analysed(Study.objects.get(slug="people"))
-    published = Benchmark.objects.create(name="clues")
-    import_scores(path=oracles / "clues_results.json", benchmark=published, options=ReadOptions())
     task = sampled.sampled_task()
     answered(task, {1: 2, 2: 0, 3: 5})
     worked(task, {1: [1, 2], 2: [0, 1], 3: [3, 3]})

@@ -8,19 +8,19 @@ from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models import Study, clock
 from annotation.simulation.demonstration import (
-    SLUG,
+    FINISHED_SLUG,
     import_demo,
     load_demonstration,
     load_finished,
 )
-from scoring.runs.demonstration import load_demonstration_runs
+from scoring.runs.demonstration import load_demonstration_runs, load_published
 
 
 class Command(RefusingCommand):
     help = (
         "Loads the demonstration once: the benchmark “demo” with its systems’ runs, the study "
-        "“demonstration”, open for people, and “demonstration-finished”, done by simulated people; "
-        "prints where to go. Touches nothing else."
+        "“demonstration”, open for people, and “demonstration-finished”, done by simulated people, "
+        "and “clues”, published figures alone; prints where to go. Touches nothing else."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,8 +28,9 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = find_owner(options["owner"])
-        if not Study.objects.filter(slug=SLUG).exists():
+        if not Study.objects.filter(slug=FINISHED_SLUG).exists():
             self.stderr.write("Loading the demonstration; this takes about half a minute.")
+            load_published(owner)
         load_demonstration_runs(import_demo(owner))
         at = clock.now()
         to_try, finished = (

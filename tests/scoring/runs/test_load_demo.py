@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from annotation.simulation.demonstration import BENCHMARK, RUNS
 from annotation.studies.drafting import cut_test_set
-from scoring.models import Prediction, Run
-from scoring.runs.demonstration import load_demonstration_runs
+from scoring.models import Prediction, ReportedScore, Run
+from scoring.runs.demonstration import CLUES, load_demonstration_runs, load_published
 from tests.every import every
 from tests.scoring.runs.runs_from import answers
 from tests.scoring.runs.word_overlap import WordOverlap
@@ -96,3 +97,18 @@ def test_stores_what_a_model_answered(path: Path, benchmark: Benchmark) -> None:
     else:
         assert report["asked"]["input_tokens"] > 0
     assert len(report["prompts"]["shown"]) >= line["shots"]
+
+
+def test_shows_clues_as_it_was_published(oracles: Path, admin_client: Client) -> None:
+    assert CLUES.read_bytes() == (oracles / "clues_results.json").read_bytes()
+    load_published()
+    assert ReportedScore.objects.filter(benchmark__name="clues").count() == 182
+    page = admin_client.get("/benchmarks/clues/comparison/").content.decode()
+    assert "Human, CLUES Table 5" in page
+    assert "83.7" in page
+
+
+def test_leaves_a_benchmark_of_that_name_alone() -> None:
+    Benchmark.objects.create(name="clues")
+    load_published()
+    assert not ReportedScore.objects.exists()
