@@ -88,8 +88,8 @@ def test_says_how_a_sample_was_drawn() -> None:
 
 def test_marks_what_is_told_of_simulated_annotators(batch: Batch) -> None:
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
-    topics = topics_of(batch.study)
-    marked = [topic for topic in topics.values() if topic.answer.startswith(SIMULATED)]
+    topics, mark = topics_of(batch.study), SIMULATED.format("Rehearsal")
+    marked = [topic for topic in topics.values() if topic.answer.startswith(mark)]
     assert len(marked) == 12
     assert not any(topic.answer in (NOBODY, NONE_BEGUN) for topic in topics.values())
     assert topics["The evaluation: Items"].source == Source.DATA

@@ -187,7 +187,7 @@ class Told:
 
     def topic(self, name: str) -> str:
         [topic] = [t for t in self.report.topics if f"{t.group}: {t.name}" == name]
-        return topic.answer.removeprefix(SIMULATED)
+        return topic.answer.removeprefix(f"{SIMULATED.format('Rehearsal')}: ")
 
     def has(self, title: str) -> bool:
         return any(section.title == title for section in self.report.sections)
