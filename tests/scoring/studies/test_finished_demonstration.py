@@ -20,6 +20,7 @@ from scoring.analysis.tasks import freeze_claims
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.models import FrozenClaims
+from tests.every import every
 from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db
@@ -124,7 +125,7 @@ def test_its_verdicts_are_frozen_with_a_supplement_beside_them(study: Study) -> 
     named = [test for test in table.tests if not test.supplement]
     assert {test.certainty for test in named if test.n and test.n >= 8} == {"sure"}
     assert {test.certainty for test in named if test.n and test.n < 8} <= {"probable", None}
-    assert all(test.simulated for test in table.tests)
+    assert every(test.simulated for test in table.tests)
     assert any(test.supplement for test in table.tests)
     assert {row.kind for row in table.rows if row.study} == {"simulated"}
 
@@ -142,7 +143,7 @@ def test_its_answers_and_report_say_it(study: Study) -> None:
     call_command("export_judgements", study=SLUG, format="jsonl", stdout=answers)
     rows = [json.loads(line) for line in answers.getvalue().splitlines()]
     assert rows
-    assert all(row["simulated"] for row in rows)
+    assert every(row["simulated"] for row in rows)
     call_command("export_report", study=SLUG, stdout=report)
     assert "demonstration with simulated annotators" in report.getvalue()
     assert not re.search("[Rr]ehears", report.getvalue())
