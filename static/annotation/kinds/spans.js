@@ -74,10 +74,11 @@
   /* Of the run's tokens; one in which a word ends goes to that word whole. */
   function cutInWords(run, segmenter) {
     const text = run.map((token) => token.text).join(""), words = [];
-    let at = 0, word = null;
+    let at = 0;
     for (const { segment, index } of segmenter.segment(text)) {
       const end = index + segment.length;
-      for (word = null; at < end && run.length; at += run.shift().text.length) {
+      let word = null;
+      for (; at < end && run.length; at += run.shift().text.length) {
         if (word) Object.assign(word, { end: run[0].end, text: word.text + run[0].text });
         else words.push(word = { ...run[0], single: false });
       }
