@@ -144,16 +144,16 @@ def services_on(host: str, port: str) -> Services:
     address = ["--host", host, "--port", port]
     return [
         Service("web server", [*WEB, *address, "config.wsgi:application"]),
-        *(Service(f"{name} worker", worker(name)) for name in WORKERS),
+        *(Service(f"{name} worker", worker(name, queue)) for name, queue in WORKERS.items()),
         # Not inside the worker: a killed worker would leave its schedule running.
         Service("schedule", [*CELERY, "beat", "--loglevel=warning"]),
     ]
 
 
-def worker(name: str) -> list[str]:
+def worker(name: str, queue: str = "celery") -> list[str]:
     """One job at a time: a process that is killed takes no other job with it."""
     options = ["--pool", "solo", "--hostname", f"{name}@%h", "--loglevel", "warning"]
-    return [*POLITELY, *CELERY, "worker", *options, "--queues", WORKERS[name]]
+    return [*POLITELY, *CELERY, "worker", *options, "--queues", queue]
 
 
 def stand_apart() -> None:
