@@ -108,6 +108,10 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         if request.method != "POST" or job is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
         arguments, kind = dict(job.arguments), "import_benchmark"
+        # What was not shown is not stored.
+        if not job.result.get("looks") and not request.POST.get("line"):
+            messages.error(request, "Say first what is meant: nothing was read yet.")
+            return to_row(job)
         if line := request.POST.get("line"):
             try:
                 said = as_said(line)

@@ -29,6 +29,15 @@ READER_MESSAGES = {
         "No language is named, and the letters are not Latin: {count}. Browsers and screen readers "
         "go by it."
     ),
+    "language_assumed": "No language is named, so it counts as English (`en`).",
+    "shots_of_another_part": (
+        "Practice sets made of a part that is not named for training, beside one that is: {count}. "
+        "Leave its file out, and draw from the training part, if that is meant."
+    ),
+    "patterns": (
+        "Answers to type that look like regular expressions: {count}. They are compared as they "
+        "are written; write what people would type."
+    ),
     "other_script": "The letters are none of the language that is named: {count}.",
     "listed_in_text": (
         "Answers to type that hold “|”: {count}. People would have to type the sign; write several "
@@ -43,5 +52,5 @@ READER_MESSAGES = {
 # They say what was done, and are no reason for doubt.
 PLAIN = (
     *("recognised", "rows", "columns", "left_aside", "unused_columns", "not_drawn", "canary"),
-    "unlabelled",
+    *("unlabelled", "language_assumed"),
 )

@@ -91,6 +91,8 @@ def sets_of_table(
             notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
         else:
             sets = [made, *sets]
+            if made.name != PART and has_training and not of.is_part:
+                notes["shots_of_another_part"] += [f"{made.file}: {len(made.examples)} rows"]
     return _numbered(sets)
 
 

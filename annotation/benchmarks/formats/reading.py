@@ -1,5 +1,6 @@
 """What the rows of a task's files say together: a task with its sets."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +40,8 @@ from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import TOLERANCE, in_one_form
 
+# What stands in regular expressions, and hardly in what people type.
+PATTERN = re.compile(r"\\[bdsw](?![a-zA-Z])|\.[*+]|\][?*+{]|\)\?")
 LONGEST_LABEL, MOST_BUTTONS = 1_000, 300
 Progress = Callable[[int, int, str], None]
 ReadRecords = Callable[[str], Iterable[content.Record]]
@@ -125,9 +128,13 @@ def read_task(
     note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
     _settle_script(own, defaults, rows, reader.notes)
+    if task.is_table and not (defaults | own).get("language"):
+        reader.notes["language_assumed"] = ["“language” in the task's file names another"]
     if len(answer_kind(kind).normalisations) > 1:
         listed = [row.where for row in rows if any("|" in t for ts in row.gold_texts for t in ts)]
         reader.notes["listed_in_text"] = listed
+        golds = ((row.where, "\n".join(map("\n".join, row.gold_texts))) for row in rows)
+        reader.notes["patterns"] = [where for where, gold in golds if PATTERN.search(gold)]
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]

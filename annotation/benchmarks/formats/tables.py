@@ -132,7 +132,9 @@ class TableReader:
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._check_marks(table)
         self._names = {} if self._has_marks else self._label_names(table)
-        signs = [None] * len(table.rows) if self.as_set else self._signs(table)
+        # No label may fit, unless the task's file says what stands for no answer.
+        is_answer = self.as_set and "missing" not in self._said
+        signs = [None] * len(table.rows) if is_answer else self._signs(table)
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
         refused = list[Ambiguous]()

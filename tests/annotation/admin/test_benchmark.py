@@ -210,6 +210,13 @@ def test_takes_a_line_where_the_file_was_refused(admin_client: Client, sent: Sen
     assert look.result["looks"][0]["items"][0]["gold"] == ["17"]
 
 
+def test_stores_nothing_that_was_not_shown(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), named("t.csv", b"foo,answer\n12 + 5,17\n"))
+    page = admin_client.post(go_on(look), {}, follow=True).content.decode()
+    assert "Say first what is meant" in page
+    assert Job.objects.count() == 1
+
+
 def test_takes_any_line_of_a_task_file(admin_client: Client, sent: Sent) -> None:
     rows = "text,label\n" + "".join(f"Film {n}.,{n % 2}\n" for n in range(20))
     look = sent(reverse(IMPORT), named("t.csv", rows.encode()))

@@ -47,6 +47,8 @@ def test_shows_the_first_items_and_stores_nothing(tmp_path: Path) -> None:
     out, err = run(table, "--dry-run")
     assert out == (
         "towns: choice; test (1)\n"
+        "  No language is named, so it counts as English (`en`). "
+        "“language” in the task's file names another\n"
         "  Columns, as they were found. question: question; answer: answer; options: A, B\n"
         "  Columns that hold no part of what is asked, and are left out: 1. source\n"
         "  Rows. 1 read, 1 stored\n"

@@ -214,3 +214,29 @@ def test_shots_are_drawn_from_training_parts_where_there_are_any(tmp_path: Path)
     assert any("dev.jsonl: 80 rows" in one for one in task.notes["not_drawn"])
     with pytest.raises(BadInput, match="too few to draw 90"):
         read(tmp_path, draw=Draw(shots=[90], splits=1))
+
+
+def test_tells_that_practice_is_of_another_part_than_training(tmp_path: Path) -> None:
+    for name in ("train.jsonl", "dev.jsonl", "test.jsonl"):
+        (tmp_path / name).write_text(many(["bad", "good"]).replace("Review", name))
+    [task] = read(tmp_path)
+    assert task.notes["shots_of_another_part"] == ["dev.jsonl: 20 rows"]
+    (tmp_path / "train.jsonl").unlink()
+    [task] = read(tmp_path)
+    assert "shots_of_another_part" not in task.notes
+
+
+def test_doubts_answers_that_are_patterns() -> None:
+    rows = [(f"How high is {n}?", f"1{n} feet") for n in range(9)]
+    golds = [r"\b2,?[4567][0-9][0-9]\b", r"Dec.*\b2[45]\b", "What? (yes) or 2.5*3", r"C:\temp"]
+    rows += [(f"Which {n}?", gold) for n, gold in enumerate(golds)]
+    task = read_text("t.jsonl", table("question", "answer", rows=rows), said={"kind": "text"})
+    assert task.notes["patterns"] == ["t.jsonl, line 10", "t.jsonl, line 11"]
+
+
+def test_leaves_out_what_the_task_file_calls_no_answer_among_several_labels() -> None:
+    rows = [{"text": f"Text {n}.", "answer": ["joy"] if n else []} for n in range(9)]
+    several = {"kind": "labels", "choices": ["joy", "fear"]}
+    assert len(read_text("t.jsonl", lines(rows), said=several).sets[-1].examples) == 9
+    named = read_text("t.jsonl", lines(rows), said={**several, "missing": [""]})
+    assert len(named.sets[-1].examples) == 8

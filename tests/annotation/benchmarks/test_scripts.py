@@ -29,6 +29,7 @@ def test_direction_is_that_of_most_letters_where_no_language_is_named(name: str)
     fields = {"language": "en", "direction": Direction.LEFT_TO_RIGHT} | task.defaults
     assert (fields["language"], fields["direction"]) == (language, direction)
     assert bool(task.notes.get("language")) == (language == "und")
+    assert bool(task.notes.get("language_assumed")) == (language == "en")
 
 
 def test_direction_is_that_of_the_named_language() -> None:
