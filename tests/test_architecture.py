@@ -22,7 +22,7 @@ PARTS = {
     "scoring": ("annotation", "scoring.core", "scoring.tables"),
     "annotation": ("scoring.core", "scoring.tables"),
 }
-COMPARED = ("cells", "tests", "comparison", "analysis")
+COMPARED = ("cells", "contrasts", "comparison", "analysis")
 # What a room may import from its own part. A room that is not named here does not exist.
 ROOMS = {
     "annotation.models": (),
@@ -53,15 +53,15 @@ ROOMS = {
     "scoring.models": (),
     "scoring.claims": ("models",),
     "scoring.cells": ("core", "tables", "models"),
-    "scoring.tests": ("core", "tables", "models", "cells"),
-    "scoring.comparison": ("core", "tables", "models", "claims", "cells", "tests"),
-    "scoring.analysis": ("core", "tables", "models", "cells", "tests", "comparison"),
+    "scoring.contrasts": ("core", "tables", "models", "cells"),
+    "scoring.comparison": ("core", "tables", "models", "claims", "cells", "contrasts"),
+    "scoring.analysis": ("core", "tables", "models", "cells", "contrasts", "comparison"),
     "scoring.figures": ("core", "tables", "models", *COMPARED),
     "scoring.samples": ("core", "models", "cells", "comparison"),
     "scoring.bundle": ("core", "tables", "models", "cells", "comparison"),
     "scoring.runs": ("core", "models", "cells", "samples"),
     "scoring.elsewhere": ("core", "runs"),
-    "scoring.leaderboard": ("core", "tables", "models", "cells", "tests", "comparison"),
+    "scoring.leaderboard": ("core", "tables", "models", "cells", "contrasts", "comparison"),
     "scoring.episodes": ("core", "tables", "models", "cells", "comparison", "runs", "leaderboard"),
     "scoring.planning": ("core", "tables", "models", "cells", "figures"),
     "scoring.prompts": ("core", "models", "runs"),

@@ -15,13 +15,13 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, whole_of
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.keeping import Progress, Store
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.verdicts import between_systems
 from scoring.core.learning import learning_curve
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
 from scoring.models import Part
 from scoring.tables.table import Table, lines_of, records_of
-from scoring.tests.differences import Difference
-from scoring.tests.verdicts import between_systems
 
 # How many points a learning curve has, about.
 POINTS = 5

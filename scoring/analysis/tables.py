@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from scoring.analysis.uncertainty import Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
+from scoring.contrasts.differences import COLUMNS as OF_TESTS
+from scoring.contrasts.verdicts import OF_AVERAGES
 from scoring.tables.table import Column, Table, columns_in, picked, table_in, values_of
-from scoring.tests.differences import COLUMNS as OF_TESTS
-from scoring.tests.verdicts import OF_AVERAGES
 
 # What every score names.
 TERMS = ("references", "normalisation", "gold_version")

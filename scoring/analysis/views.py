@@ -18,11 +18,11 @@ from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Kept, is_stale, stop
 from scoring.comparison.requests import arrange, asked, back_to, frame_of, render_or_poll
+from scoring.contrasts.outcomes import LEGEND, STATES
 from scoring.models import method_label
 from scoring.tables.arranging import in_parts
 from scoring.tables.documents import FORMATS, chosen
 from scoring.tables.table import Cell, Column, Line, Table, Value, lines_of
-from scoring.tests.outcomes import LEGEND, STATES
 
 
 @require_safe

@@ -10,13 +10,13 @@ from typing import Any
 from scoring.cells.rows import BLOCKS, SIMULATED, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
+from scoring.contrasts import outcomes
+from scoring.contrasts.differences import Difference, runs_text
+from scoring.contrasts.verdicts import Average
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.table import counted, listed, span
-from scoring.tests import outcomes
-from scoring.tests.differences import Difference, runs_text
-from scoring.tests.verdicts import Average
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0

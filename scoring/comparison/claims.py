@@ -13,11 +13,11 @@ from scoring.cells.cells import Cell
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.claims.freezing import freeze
 from scoring.comparison.keeping import plain, restored
+from scoring.contrasts.differences import Difference
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, latest, runs_for_claims
 from scoring.tables.table import listed
-from scoring.tests.differences import Difference
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 4

@@ -24,10 +24,10 @@ from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
 from scoring.comparison.comparison import MATCHED, Comparison
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
+from scoring.contrasts import verdicts
+from scoring.contrasts.differences import people_and_systems
 from scoring.core.learning import FEWEST_FOR_DRIFT, Drift, drift, third_change
 from scoring.models import Part
-from scoring.tests import verdicts
-from scoring.tests.differences import people_and_systems
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000

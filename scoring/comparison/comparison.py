@@ -23,13 +23,13 @@ from scoring.cells.rows import (
 )
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.claims import Version, with_claims
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.verdicts import Average, averages
 from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.tables.table import Table, with_stop
-from scoring.tests.differences import Difference
-from scoring.tests.verdicts import Average, averages
 
 # What has a number of shots, of which a reader may choose some; but all changes between them stay.
 BY_SHOTS = (

@@ -50,6 +50,9 @@ from scoring.comparison.row_tables import (
     row_table,
     verdict_table,
 )
+from scoring.contrasts.differences import Difference, runs_text
+from scoring.contrasts.outcomes import LEGEND, sign_of, verdict_in_words
+from scoring.contrasts.verdicts import Average
 from scoring.core.intervals import GUARD
 from scoring.models import FULLY_SUPERVISED, shots_order, shots_text
 from scoring.tables.documents import (
@@ -63,9 +66,6 @@ from scoring.tables.documents import (
     workbooks,
 )
 from scoring.tables.table import Cell, Column, Line, Table, limits, signed, with_stop
-from scoring.tests.differences import Difference, runs_text
-from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
-from scoring.tests.verdicts import Average
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]

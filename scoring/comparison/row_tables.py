@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind, scored_under
 from scoring.comparison.comparison import Comparison, first_of
+from scoring.contrasts.differences import COLUMNS as OF_TESTS
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.outcomes import verdict_in_words
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
 from scoring.tables.table import (
@@ -20,9 +23,6 @@ from scoring.tables.table import (
     values_of,
     words,
 )
-from scoring.tests.differences import COLUMNS as OF_TESTS
-from scoring.tests.differences import Difference
-from scoring.tests.outcomes import verdict_in_words
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.

@@ -16,6 +16,9 @@ from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.outcomes import by_chance, verdict_in_words
+from scoring.contrasts.verdicts import Average
 from scoring.core.bootstrap import COVERS_LESS
 from scoring.core.screening import MOST_GUESSERS
 from scoring.core.verdicts import TOO_FEW
@@ -33,9 +36,6 @@ from scoring.tables.table import (
     values_of,
     words,
 )
-from scoring.tests.differences import Difference
-from scoring.tests.outcomes import by_chance, verdict_in_words
-from scoring.tests.verdicts import Average
 
 # A cell's task, shots and pool.
 Place = tuple[str, int | str | None, str | None]

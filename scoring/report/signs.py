@@ -8,11 +8,11 @@ from annotation.people.signs import TRANSLATED, of_programs
 from scoring.cells.scope import with_signs
 from scoring.comparison.answer import name_of
 from scoring.comparison.comparison import block_of
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.outcomes import verdict_in_words
 from scoring.report.results import INTERVAL, TASK, Results
 from scoring.report.words import from_to
 from scoring.tables.table import Column, Table, Value, lines_of, words
-from scoring.tests.differences import Difference
-from scoring.tests.outcomes import verdict_in_words
 
 COLUMNS = (
     TASK,

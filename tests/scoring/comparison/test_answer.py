@@ -18,10 +18,10 @@ from scoring.comparison.answer import UNCLAIMED, Answer, _headline, answers
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import main_table, overview
+from scoring.contrasts.differences import Difference
+from scoring.contrasts.outcomes import LEGEND, STATES, by_chance, sign_of
+from scoring.contrasts.verdicts import averages
 from scoring.tables.documents import as_markdown
-from scoring.tests.differences import Difference
-from scoring.tests.outcomes import LEGEND, STATES, by_chance, sign_of
-from scoring.tests.verdicts import averages
 from tests import make
 from tests.scoring.comparison import measured
 

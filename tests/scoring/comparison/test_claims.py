@@ -20,11 +20,11 @@ from scoring.comparison.claims import AFTER_PEOPLE
 from scoring.comparison.comparing import compare, glance
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS
+from scoring.contrasts.differences import SUPPLEMENT
 from scoring.models import FrozenClaims, Run
 from scoring.models.claims import Reason, latest
 from scoring.report.facts import Facts
 from scoring.report.methods import methods
-from scoring.tests.differences import SUPPLEMENT
 from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once

@@ -9,8 +9,8 @@ from scoring.cells.cells import CellReader
 from scoring.cells.disputed import disputed_items
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
+from scoring.contrasts.outcomes import without_disputed
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SURE, TOO_FEW
-from scoring.tests.outcomes import without_disputed
 from tests import make
 from tests.scoring.comparison import measured
 

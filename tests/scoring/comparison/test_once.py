@@ -9,8 +9,8 @@ from annotation.models import Study
 from scoring.analysis.analysing import analyse
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices, Scope
+from scoring.contrasts import differences
 from scoring.core.comparison import paired_difference
-from scoring.tests import differences
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -9,11 +9,11 @@ from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
+from scoring.contrasts.verdicts import SHARED_PEOPLE
 from scoring.core.comparison import compared_sides, paired_difference
 from scoring.core.intervals import cell_interval
 from scoring.core.shared import shared_average, shared_difference, shared_without_each
 from scoring.core.verdicts import average_difference, average_interval, holm
-from scoring.tests.verdicts import SHARED_PEOPLE
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -29,11 +29,11 @@ from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.comparison.claims import named_and_later
+from scoring.contrasts.differences import people_and_systems
+from scoring.contrasts.outcomes import verdict_in_words
+from scoring.contrasts.verdicts import against_systems
 from scoring.report.documents import Report, as_latex, as_text
 from scoring.report.methods import SIMULATED, WRITTEN
-from scoring.tests.differences import people_and_systems
-from scoring.tests.outcomes import verdict_in_words
-from scoring.tests.verdicts import against_systems
 from tests import make
 from tests.made_once import made_once
 from tests.scoring.comparison import measured

@@ -27,11 +27,11 @@ from scoring.cells.rows import (
     whose,
 )
 from scoring.cells.vectors import Floats
+from scoring.contrasts import differences, outcomes
+from scoring.contrasts.differences import COLUMNS as OF_TESTS
 from scoring.core import verdicts
 from scoring.core.shared import shared_average, shared_difference, shared_without_each
 from scoring.tables.table import columns_in, picked
-from scoring.tests import differences, outcomes
-from scoring.tests.differences import COLUMNS as OF_TESTS
 
 SHARED_PEOPLE = "Who did several of the tasks counts once in the interval of the average."
 # A study, its pool, the name of a row and a number of shots.

@@ -4,9 +4,9 @@ and its words, from the side of people."""
 import re
 from collections.abc import Sequence
 
+from scoring.contrasts.differences import Difference
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
 from scoring.tables.table import counted, listed
-from scoring.tests.differences import Difference
 
 State = tuple[str, str | None]
 # In the order in which they are told: the sign, who is ahead, and a sentence of systems.
