@@ -40,6 +40,19 @@ class NamesField(Parts):
         return names_once(super().to_python(value))
 
 
+class ClustersField(Parts):
+    """By task the name of a group, one a line: “ner: document”."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return super().prepare_value([f"{task}: {group}" for task, group in value.items()])
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line.partition(":") for line in super().to_python(value)]
+        return {task.strip(): group.strip() for task, _, group in lines}
+
+
 class RuledForm(forms.ModelForm[_Row]):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -54,6 +67,10 @@ class StudyForm(RuledForm[Study]):
         label="Systems to compare with",
         rows=4,
         help_text=WORDS["named_systems"]["help_text"],
+    )
+
+    clusters = ClustersField(
+        label="Clusters of items", rows=2, help_text=WORDS["clusters"]["help_text"]
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -32,7 +32,8 @@ class Parts(forms.CharField):
         super().run_validators("\n".join(value))
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or []) != self.to_python(data))
+        given = self.to_python(data)
+        return bool((initial or given) and initial != given)
 
 
 def _line(label: str, **kwargs: Any) -> forms.CharField:

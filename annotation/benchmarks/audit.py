@@ -36,6 +36,8 @@ from scoring.core.spans import holds, measure_reach
 
 WARNING, NOTE = "warning", "note"
 MOST_EXAMPLES = 5
+# How many items a document or a template has, and in how many it comes, to be taken for one.
+CLUSTER_SIZES, FEWEST_CLUSTERS = (2, 10), 5
 # From which share of the score, in percent, one answer is enough for a whole task.
 CONSTANT = 90
 # Fewer test examples say nothing of that.
@@ -324,6 +326,31 @@ def equal_test_rows(material: Material) -> Finding | None:
     )
 
 
+def likely_clusters(material: Material) -> Finding | None:
+    """Groups of about a document's size, whose items may hang together beyond their texts."""
+    by_group: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in material.test:
+        for name, value in row.example.groups.items():
+            by_group[name][value].add(row.example.context_hash)
+    sizes = {
+        name: sum(map(len, values.values())) / len(values) for name, values in by_group.items()
+    }
+    small, large = CLUSTER_SIZES
+    likely = [
+        name
+        for name, size in sizes.items()
+        if len(by_group[name]) >= FEWEST_CLUSTERS and small <= size <= large
+    ]
+    told = warning(
+        "likely_clusters",
+        "Groups with a few test items to each value: {count}. If a value is a document, a story or "
+        "a template, whose items hang together, declare it as clusters in the settings of the "
+        "study.",
+        likely,
+    )
+    return told and replace(told, severity=NOTE)
+
+
 def several_ids(material: Material) -> Finding | None:
     """One content under several ids, which is why a training example is identified by content."""
     ids: dict[int, dict[str, Row]] = defaultdict(dict)
@@ -380,6 +407,7 @@ CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     training_in_test,
     context_in_both,
     equal_test_rows,
+    likely_clusters,
     several_ids,
     several_alternatives,
     unreadable_mathematics,

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -212,6 +212,13 @@ class Task(models.Model):
         return self.gold_versions.latest("number")
 
 
+def cluster_of(context_hash: str, groups: Mapping[str, str], group: str) -> str:
+    """What clusters an item in the statistics: its value of the group that a study declares, or its
+    context where it has none."""
+    value = groups.get(group)
+    return f"{group}: {value}" if value else context_hash
+
+
 class Example(models.Model):
     """One question about one context. Its gold is stored elsewhere, so that no page's query can
     fetch it by accident."""
@@ -220,7 +227,7 @@ class Example(models.Model):
     # "content:<hash>" for a training example, "id:<id>" for a test example.
     identity = models.CharField(max_length=300)
     content_hash = models.CharField(max_length=64, db_index=True)
-    # Examples of one context are asked together, and form one cluster in the statistics.
+    # Examples of one context are asked together, and form one cluster unless a group is declared.
     context_hash = models.CharField(max_length=64)
     context = models.JSONField(help_text="List of segments.")
     question = models.TextField()

@@ -48,7 +48,8 @@ OF_THE_ROW = (
     *("join_token", "created_at", "started_at", "closed_at", "archived_at", "frozen", "source"),
 )
 NEVER_FROZEN, FROZEN_FIELDS = columns(changes="always"), columns()
-SCREENING, COMPARISON = columns("screening"), ("question", *columns("comparison"), "ends_on")
+SCREENING = columns("screening")
+COMPARISON = ("question", *columns("comparison"), "ends_on", "clusters")
 # Expected for one example.
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
@@ -108,6 +109,8 @@ class Study(models.Model):
     margin = models.FloatField(default=0, **WORDS["margin"])
     margin_reason = models.CharField(max_length=300, blank=True, **WORDS["margin_reason"])
     ends_on = models.DateField(null=True, blank=True, **WORDS["ends_on"])
+    # By task the group whose values are clusters of items, in place of their contexts.
+    clusters = models.JSONField(default=dict, blank=True, **WORDS["clusters"])
 
     # The word of the owner on items that no answer gets wholly right.
     unanswerable_reason = models.CharField(
@@ -182,6 +185,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def cluster_group(self, task: str) -> str:
+        """The group declared for the items of a task; empty where their contexts cluster them."""
+        group: str = self.clusters.get(task, "")
+        return group
 
     @property
     def is_frozen(self) -> bool:

@@ -26,6 +26,7 @@ from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
 from annotation.models.texts import counted, described_beside
 from annotation.studies.checks import problems_of_checks
+from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.codes import other_reward, rewards
 from annotation.studies.rules import NO_REASON
 from annotation.studies.screening import screening_records, weak_rules
@@ -81,6 +82,7 @@ def missing_to_rehearse(study: Study) -> list[str]:
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
     missing.extend(_problems_of_choices(batches))
+    missing.extend(problems_of_clusters(study, batches))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:

@@ -32,6 +32,8 @@ def broken_rules(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "margin_reason", NO_REASON
     if values.get("drop_unit") == DropUnit.POINTS and (values.get("max_drop") or 0) > 100:
         yield "max_drop", "A drop in points is at most 100: scores are in percent."
+    if "" in values.get("clusters", {}).values():
+        yield "clusters", "A group is missing: write a line a task, such as “ner: document”."
     for name in values.get("named_systems", []):
         if len(name) > MOST_CHARACTERS:
             sentence = f"A system's name has at most {MOST_CHARACTERS} characters: shorten "

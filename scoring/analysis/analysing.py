@@ -100,7 +100,12 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
 
 def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
     """Of a benchmark; a study's comparison has those of its own."""
-    every = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
+    every = [
+        cell
+        for task in scope.tasks
+        for cell in reader.systems(task, scope.study)
+        if cell.answered.any()
+    ]
     return between_systems(every)
 
 

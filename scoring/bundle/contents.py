@@ -11,6 +11,7 @@ from itertools import chain, product
 from typing import Any
 
 from annotation import models
+from annotation.models.benchmark import cluster_of
 from scoring.bundle.figures import NUMBERS
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader, shots_of_batch
@@ -138,8 +139,10 @@ class Contents:
         for item_set in self._item_sets():
             items = models.Item.objects.filter(item_set=item_set).select_related("example")
             for item in items.order_by("position"):
-                item.item_set = item_set
-                yield _row(columns, item)
+                item.item_set, example = item_set, item.example
+                group = self.study.cluster_group(item_set.task.slug)
+                cluster = cluster_of(example.context_hash, example.groups, group)
+                yield _row(columns, item, cluster=cluster)
 
     def _rows_of_gold(self, columns: Columns) -> Rows:
         for task in self._tasks:

@@ -229,7 +229,7 @@ def rebuilt(read: Callable[[str], Iterator[Row]]) -> Iterator[Row]:
     batches = {row["batch"]: row for row in read("batches.jsonl")}
     sets: Any = defaultdict(dict)
     for row in read("items.jsonl"):
-        sets[row["task"], row["set"]][row["example"]] = row["context_hash"]
+        sets[row["task"], row["set"]][row["example"]] = row.get("cluster") or row["context_hash"]
     golds: dict[tuple[str, str], list[list[str]]] = {}
     for row in read("gold.jsonl"):  # in the order of their versions: the newest stays
         golds[row["task"], row["example"]] = row["alternatives"]

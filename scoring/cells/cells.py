@@ -235,7 +235,8 @@ class CellReader(TaskScoring):
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
-        self._items: dict[int, ScoredItems] = {}
+        # By the test set and the group that declares its clusters.
+        self._items: dict[tuple[int, str], ScoredItems] = {}
         self._read: dict[tuple[int, bool, int | None], list[Cell]] = {}
 
     def people(
@@ -279,7 +280,7 @@ class CellReader(TaskScoring):
             cells[cell_key(member.batch)].append(member)
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
-            vectors |= self._vectors(of_task, those)
+            vectors |= self._vectors(of_task, those, study.cluster_group(of_task.slug))
         no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
         # Simulated annotators take a place of a demonstration alone.
         ended = not_as_named(study) if simulated == study.is_demonstration else ()
@@ -313,11 +314,13 @@ class CellReader(TaskScoring):
             return (True,)
         return (False, True) if self.choices.simulated else (False,)
 
-    def systems(self, task: Task) -> list[Cell]:
+    def systems(self, task: Task, study: Study | None = None) -> list[Cell]:
+        """All of a task; beside a study's people their items are clustered as theirs."""
         if self.only(task) == NOTHING:
             return []
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
-        vectors = self._vectors(task, runs)
+        group = study.cluster_group(task.slug) if study else ""
+        vectors = self._vectors(task, runs, group)
         cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
             is_of_episode = run.episode is not None
@@ -351,10 +354,10 @@ class CellReader(TaskScoring):
             **about,
         )
 
-    def _vectors(self, task: Task, members: Sequence[_Member]) -> dict[int, Vector]:
+    def _vectors(self, task: Task, members: Sequence[_Member], group: str) -> dict[int, Vector]:
         """People are nested in the sets that they learned from, several runs in their split."""
         owners = {one.pk: (one if isinstance(one, Run) else one.batch).test_set for one in members}
-        items = self._items_of(task, owners)
+        items = self._items_of(task, owners, group)
         are_runs = any(isinstance(member, Run) for member in members)
         scores = (run_scores if are_runs else assignment_scores)(items, self.policy(task))
         return {
@@ -364,12 +367,15 @@ class CellReader(TaskScoring):
             for member in members
         }
 
-    def _items_of(self, task: Task, owners: Mapping[int, ItemSet]) -> dict[int, ScoredItems]:
+    def _items_of(
+        self, task: Task, owners: Mapping[int, ItemSet], group: str = ""
+    ) -> dict[int, ScoredItems]:
         """By the primary key of the owner, the items of their test set."""
-        wanted = {owner.pk: owner for owner in owners.values() if owner.pk not in self._items}
+        wanted = {one.pk: one for one in owners.values() if (one.pk, group) not in self._items}
         if wanted:
-            self._items |= scored_items(task, wanted.values(), self.gold_version(task))
-        return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
+            found = scored_items(task, wanted.values(), self.gold_version(task), group)
+            self._items |= {(pk, group): items for pk, items in found.items()}
+        return {pk: self._items[item_set.pk, group] for pk, item_set in owners.items()}
 
 
 def shots_of_batch(batch: Batch) -> int | str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.kinds import answer_kind
 from annotation.models import GivenScore, Gold, Item, ItemSet, Judgement, Task
+from annotation.models.benchmark import cluster_of
 from annotation.models.texts import checksum
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import SCORER_VERSION, score_many
@@ -29,8 +30,8 @@ ANSWER = Cast("answer", TextField())
 MOST_NAMED = 500
 # The alternatives of one gold, each a set of texts.
 Texts = tuple[tuple[str, ...], ...]
-# The example, the id that the set's file gives it, and its context.
-ItemRow = tuple[int, str, str]
+# The example, the id that the set's file gives it, its context, and its cluster.
+ItemRow = tuple[int, str, str, str]
 
 
 class ScoredItems:
@@ -43,10 +44,9 @@ class ScoredItems:
         self.normalisation = task.normalisation
         self.example_ids = tuple(row[0] for row in rows)
         self.source_ids = tuple(row[1] for row in rows)
-        # Items that share a context are one cluster.
-        self.clusters = tuple(row[2] for row in rows)
+        self.clusters = tuple(row[3] for row in rows)
         self.golds = tuple(golds[pk] for pk in self.example_ids)
-        self.fingerprint = checksum([rows, self.golds, task.normalisation])
+        self.fingerprint = checksum([[row[:3] for row in rows], self.golds, task.normalisation])
 
     @cached_property
     def compared(self) -> list[list[list[str]]]:
@@ -63,23 +63,25 @@ Owners = Mapping[int, ScoredItems]
 
 
 def scored_items(
-    task: Task, item_sets: Collection[ItemSet], gold_version: int
+    task: Task, item_sets: Collection[ItemSet], gold_version: int, group: str = ""
 ) -> dict[int, ScoredItems]:
-    """By the primary key of the set; all of one task."""
-    rows = _rows_of(task, {item_set.pk for item_set in item_sets})
+    """By the primary key of the set; all of one task. Items are clustered by their context, or by
+    their value of a group that was declared."""
+    rows = _rows_of(task, {item_set.pk for item_set in item_sets}, group)
     golds = _golds_of(task, gold_version)
     return {pk: ScoredItems(task, pk, own, golds, gold_version) for pk, own in rows.items()}
 
 
-def _rows_of(task: Task, pks: Collection[int]) -> dict[int, list[ItemRow]]:
+def _rows_of(task: Task, pks: Collection[int], group: str) -> dict[int, list[ItemRow]]:
     rows: dict[int, list[ItemRow]] = {pk: [] for pk in pks}
     items = Item.objects.filter(item_set__task=task).order_by("item_set_id", "position")
     if len(rows) <= MOST_NAMED:
         items = items.filter(item_set__in=rows)
-    columns = ("item_set_id", "example_id", "source_id", "example__context_hash")
-    for item_set, *row in items.values_list(*columns).iterator():
+    columns = ("item_set_id", "example_id", "source_id", "example__context_hash", "example__groups")
+    for item_set, pk, source_id, context, groups in items.values_list(*columns).iterator():
         if item_set in rows:
-            rows[item_set].append(tuple(row))
+            cluster = cluster_of(context, groups, group)
+            rows[item_set].append((pk, source_id, context, cluster))
     return rows
 
 

@@ -95,7 +95,7 @@ def compute_table(
     systems: list[Cell] = []
     for number, task in enumerate(scope.tasks):
         progress(number, len(scope.tasks), str(task))
-        systems += reader.systems(task)
+        systems += reader.systems(task, scope.study)
     return _compared(scope, reader, systems)
 
 
@@ -165,7 +165,8 @@ def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
         reader = CellReader(replace(choices, items=f"{choices.by}={value}", by=""))
         people = reader.people_of(scope.studies)
         own, _ = named_and_later(
-            scope.study, [cell for task in scope.tasks for cell in reader.systems(task)]
+            scope.study,
+            [cell for task in scope.tasks for cell in reader.systems(task, scope.study)],
         )
         found = [
             *(cell_row(cell, reader.choices) for cell in people),

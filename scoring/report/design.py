@@ -12,7 +12,7 @@ from annotation.benchmarks.material import Material
 from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
-from annotation.models.benchmark import LAID_OUT, PART, names_of
+from annotation.models.benchmark import LAID_OUT, PART, cluster_of, names_of
 from annotation.models.texts import counted as count_of
 from annotation.studies.lifecycle import not_as_named
 from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
@@ -40,7 +40,12 @@ class TaskFacts:
         items = Item.objects.filter(item_set__in=tests).order_by()
         self.items = items.values("example").distinct().count()
         self.has_options = items.exclude(example__options=[]).exists()
-        self.contexts = items.values("example__context_hash").distinct().count()
+        # In how many clusters, where they are fewer.
+        group = batches[0].study.cluster_group(task.slug)
+        rows = items.values_list("example__context_hash", "example__groups")
+        clusters = len({cluster_of(*row, group) for row in rows})
+        called = f"clusters by “{group}”" if group else "contexts"
+        self.clustered = f" in {clusters} {called}" if clusters < self.items else ""
         self.parts = list(_parts(name, batches))
         self.samples = list(_samples(task, name, batches))
         self.shots = sorted({batch.shots for batch in batches})
@@ -166,7 +171,7 @@ class Design:
         self.learned = list(dict.fromkeys(_learned(one) for one in trained if one))
         # Whether a task has several cells, by its shots.
         self.has_changes = any(len(task.shots) > 1 for task in self.tasks)
-        self.shares_contexts = any(task.contexts < task.items for task in self.tasks)
+        self.shares_contexts = any(task.clustered for task in self.tasks)
         self.has_options = any(task.has_options for task in self.tasks)
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})

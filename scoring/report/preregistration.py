@@ -12,6 +12,7 @@ from typing import Any
 from django.utils import translation
 
 from annotation.models import Batch, Study
+from annotation.models.benchmark import cluster_of
 from annotation.studies.screening import SIMULATED_AS, screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
@@ -77,12 +78,14 @@ class Registered:
             batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
         for (task, shots, pool), those in batches.items():
             people = sum(map(self._people, those))
-            # Items that share a context count as one, as in every interval.
-            contexts = [
-                set(batch.test_set.items.values_list("example__context_hash", flat=True))
-                for batch in those
+            # Items of one cluster count as one, as in every interval.
+            group = self.study.cluster_group(those[0].task.slug)
+            rows = [
+                b.test_set.items.values_list("example__context_hash", "example__groups")
+                for b in those
             ]
-            items, splits, viewers = size_of(those, [*map(self._people, those)], contexts)
+            clusters = [{cluster_of(*row, group) for row in own} for own in rows]
+            items, splits, viewers = size_of(those, [*map(self._people, those)], clusters)
             at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
             about = (name, at, splits, people, items)

@@ -50,15 +50,17 @@ def _is_list(value: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(value, list) and all(map(holds, value))
 
 
+def _is_table_of_texts(value: Any) -> bool:
+    return isinstance(value, Mapping) and _is_list([*value.values()], _is_text)
+
+
 FULL = "full"
 # What a value of each type is, and how to write one.
 TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "text": (_is_text, "a text between quotes"),
     "texts": (lambda value: _is_list(value, _is_text), 'a list of texts, such as ["one", "two"]'),
-    "texts by language": (
-        lambda value: isinstance(value, Mapping) and _is_list([*value.values()], _is_text),
-        "a table of texts, each between quotes",
-    ),
+    "texts by language": (_is_table_of_texts, "a table of texts, each between quotes"),
+    "texts by task": (_is_table_of_texts, 'a table of texts, such as { ner = "document" }'),
     "number": (_is_number, "a number"),
     "whole number": (_is_whole, "a whole number"),
     "whole numbers": (

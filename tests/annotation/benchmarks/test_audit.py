@@ -150,6 +150,21 @@ def test_looks_for_a_span_in_every_segment(tmp_path: Path) -> None:
     assert findings["reach"].figures["reached"] == 1
 
 
+def test_notes_groups_that_may_be_clusters(tmp_path: Path) -> None:
+    def rows_with(group: str, values: list[str]) -> list[dict[str, Any]]:
+        return [
+            {**spans_row(n, ["Boris"], context=f"Boris {n}"), "groups": {group: value}}
+            for n, value in enumerate(values)
+        ]
+
+    likely = audited(tmp_path / "few", rows_with("story", [f"s{n // 3}" for n in range(15)]))
+    assert likely["likely_clusters"].examples == ("story",)
+    assert likely["likely_clusters"].severity == "note"
+    for values in (["easy", "hard"] * 10, [f"s{n}" for n in range(15)]):
+        folder = tmp_path / str(len(set(values)))
+        assert "likely_clusters" not in audited(folder, rows_with("story", values))
+
+
 def test_notes_labels_that_some_questions_alone_name(tmp_path: Path) -> None:
     rows = [choice_row(1, "entailment", question="entailment or not?"), choice_row(2, "good")]
     findings = audited(tmp_path / "some", rows)

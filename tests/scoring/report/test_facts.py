@@ -115,7 +115,7 @@ def test_counts_the_joins_that_made_no_assignment() -> None:
 def test_tells_items_contexts_shots_and_splits() -> None:
     [first, *_] = measured.study_with_splits(splits=2, people=2, tests=6)
     [task] = facts_of(first).design.tasks
-    assert (task.items, task.contexts, task.shots, task.splits) == (6, 6, [3], 2)
+    assert (task.items, task.clustered, task.shots, task.splits) == (6, "", [3], 2)
     plan = facts_of(first).design
     assert (plan.wanted, plan.training_items, plan.splits) == (4, [3], [2])
 
