@@ -28,14 +28,26 @@ MOST_ANNOTATORS = 1_000
 MOST_ITEMS = 10_000
 LEVEL = 0.95
 # The most that scores in [0, 1] can vary.
-MOST_VARIANCE = 0.25
+MOST_VARIANCE, ROUNDING = 0.25, 1e-9
+
+
+def usual_components(mean: float) -> Components:
+    """How right and wrong answers of this mean vary where nobody knows better: 10 points between
+    people (374 people in six tasks differed by 9 to 17), fewer near 0 and 1; items as in those."""
+    total = mean * (1 - mean)
+    people, items = min(0.01, total / 10), total**2
+    return Components(people, items, total - people - items)
+
+
+USUAL_MEAN = 0.8
+USUAL = usual_components(USUAL_MEAN)
 
 
 @dataclass(frozen=True)
 class Assumptions:
     """What a plan rests on. Times in seconds, the fee as a share on top, variances and mean on the
     scale of scores in [0, 1]; shots are training items, and over the splits (or episodes) people
-    are only spread. By default a crowd that scores 80, 4 points between people, on short texts."""
+    are only spread. By default a usual crowd that scores 80, on short texts."""
 
     rate: float = 12.0
     fee: float = 0.0
@@ -44,9 +56,9 @@ class Assumptions:
     train_s: float = ASSUMED_SECONDS
     item_s: float = ASSUMED_SECONDS
     max_items: int = 200
-    annotator_var: float = 0.0016
-    item_var: float = 0.072
-    residual_var: float = 0.0864
+    annotator_var: float = USUAL.annotator
+    item_var: float = USUAL.item
+    residual_var: float = USUAL.residual
     estimand: str = "new_items"
     splits: int = 1
     # People of each item, where the test set is handed out in parts.
@@ -58,6 +70,17 @@ class Assumptions:
     def __post_init__(self) -> None:
         if self.max_items > MOST_ITEMS:
             raise BadInput(f"A plan is for at most {MOST_ITEMS} items: give fewer.")
+        most = MOST_VARIANCE if self.mean is None else self.mean * (1 - self.mean)
+        if not self.variance <= most + ROUNDING:
+            of = "Scores" if self.mean is None else f"Scores that average {100 * self.mean:g}"
+            raise BadInput(
+                f"{of} vary by at most {most:.4g}; annotators, items and rest add up to "
+                f"{self.variance:.4g}: give less."
+            )
+        if self.annotator_var + self.item_var >= self.expected_mean * (1 - self.expected_mean):
+            raise BadInput(
+                "Annotators and items vary by so much that nothing is left to chance: give less."
+            )
 
     @property
     def costs(self) -> Costs:

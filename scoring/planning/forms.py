@@ -13,19 +13,22 @@ from django.db.models import Count
 from annotation.access import rights
 from annotation.models import Assignment, Channel, Item, Study, Task
 from annotation.models.benchmark import PART
+from annotation.models.errors import BadInput
+from annotation.models.texts import described_beside
 from annotation.studies.drafting import possible_batches
-from annotation.work.estimating import ASSUMED_SECONDS
-from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.power import Contrast
-from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
+from scoring.core.variance import Components
+from scoring.planning.designs import (
+    MOST_ANNOTATORS,
+    MOST_ITEMS,
+    Assumptions,
+    usual_components,
+)
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
 from scoring.tables.table import listed
 
 DIFFERENCE, BUDGET, WIDTH = "difference", "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
-# Beyond these nobody plans, and the formulas would take long or overflow.
-MOST_SHOTS = 10_000
-DAY_S = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,9 @@ class Slider:
     """A number within its limits, with a slider that ends at `ends` and moves by `step`."""
 
     label: str
-    initial: float | None
     ends: tuple[float, float]
     limits: tuple[float, float]
+    initial: float | None = None
     step: float = 1
     unit: str = ""
     help_text: str = ""
@@ -56,130 +59,11 @@ class Slider:
         return forms.IntegerField(**about) if self.is_whole else forms.FloatField(**about)
 
 
-AIM = {
-    "budget": Slider("Budget", 60, (5, 2000), (0.01, 10_000_000), 5),
-    "width": Slider("Width of the interval", 12, (2, 50), (0.1, 100), 0.5, "points"),
-}
-MONEY = {
-    "rate": Slider("Hourly rate", 12, (1, 60), (0.01, 10_000), 0.5),
-    "fee": Slider("Platform fee on top", 0, (0, 100), (0, 1_000), 1, "%"),
-    "splits": Slider(
-        "Splits or episodes",
-        1,
-        (1, 180),
-        (1, MOST_ANNOTATORS),
-        help_text="The cell's people are spread over them.",
-        is_whole=True,
-    ),
-}
-IN_PARTS = {
-    "viewers": Slider(
-        "People for each item",
-        None,
-        (2, 10),
-        (2, MOST_ANNOTATORS),
-        help_text="Hands a large test set out in parts that share items; leave it empty where "
-        "everybody gets the same items.",
-        is_whole=True,
-    ),
-}
-TIMES = {
-    "onboarding_s": Slider("Before the first item", 300, (0, 1800), (0, DAY_S), 10, "s"),
-    "shots": Slider("Training items", 30, (0, 60), (0, MOST_SHOTS), is_whole=True),
-    "train_s": Slider(
-        "A training item, with its answer", ASSUMED_SECONDS, (1, 180), (0, DAY_S), unit="s"
-    ),
-    "item_s": Slider("A test item", ASSUMED_SECONDS, (1, 180), (0.1, DAY_S), unit="s"),
-    "max_items": Slider("Items in the test set", 200, (2, 1000), (2, MOST_ITEMS), is_whole=True),
-}
-SPREAD = {
-    "mean": Slider(
-        "What people score on average",
-        80,
-        (0, 100),
-        (0, 100),
-        0.5,
-        "%",
-        typical=((70, "a hard task"), (80, "a usual one"), (95, "an easy one")),
-    ),
-    "annotator_sd": Slider(
-        "How much people differ",
-        4,
-        (0, 20),
-        (0, 100),
-        0.1,
-        "points",
-        "The SD of their scores on very long tests.",
-        typical=((2, "trained, much alike"), (4, "a usual crowd"), (8, "a mixed crowd")),
-    ),
-    "item_share": Slider(
-        "How much of the rest lies in the items",
-        45,
-        (0, 100),
-        (0, 100),
-        1,
-        "%",
-        "At 100 % the same items are wrong for everybody, at 0 % every error is a slip.",
-        typical=((25, "mostly slips"), (45, "usual"), (70, "some items are hard for all")),
-    ),
-    "answer_sd": Slider(
-        "SD of a single answer",
-        None,
-        (0, 50),
-        (0, 100),
-        0.1,
-        "points",
-        "Leave it empty where answers are right or wrong; partly right ones vary less.",
-    ),
-}
-CONTRAST = {
-    "difference": Slider(
-        "A difference to show",
-        10,
-        (-30, 30),
-        (-99, 99),
-        0.5,
-        "points",
-        "People less the system: below 0 the system is ahead. At 0 there is none to show.",
-    ),
-    "margin": Slider(
-        "Margin", 0, (0, 10), (0, 99), 0.5, "points", "Within it both are as good as each other."
-    ),
-    "comparisons": Slider(
-        "Systems that the study names",
-        1,
-        (1, 20),
-        (1, 1_000),
-        help_text="Holm's family: what is sure is so among all of them.",
-        is_whole=True,
-    ),
-    "runs": Slider("Runs of the system", 1, (1, 10), (1, 1_000), is_whole=True),
-    "run_sd": Slider(
-        "SD of its runs",
-        2,
-        (0, 10),
-        (0, 49),
-        0.1,
-        "points",
-        f"Counted from {FEWEST_RUNS} runs on; fewer are taken as these outputs.",
-    ),
-    "correlation": Slider(
-        "What is hard for people is hard for it",
-        0.5,
-        (0, 1),
-        (-1, 1),
-        0.05,
-        help_text="The correlation of how hard the items are; 1: the same items.",
-    ),
-}
 GROUPS = {
-    "Budget or width": AIM,
-    "Pay and places": MONEY,
-    "Time": TIMES,
-    "In parts": IN_PARTS,
-    "How people score": SPREAD,
-    "Compared with a system": CONTRAST,
+    title: {name: Slider(**told) for name, told in sliders.items()}
+    for title, sliders in described_beside(__file__).items()
 }
+SLIDERS = {name: slider for sliders in GROUPS.values() for name, slider in sliders.items()}
 
 
 class PlanForm(forms.Form):
@@ -229,34 +113,39 @@ class PlanForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or self.cleaned_data
-        if {"mean", "annotator_sd"} <= given.keys() and "answer_sd" not in self.errors:
-            total, people = self._answer_var(), (given["annotator_sd"] / 100) ** 2
-            if people > total:
-                self.add_error(
-                    "annotator_sd",
-                    f"People who score {given['mean']:g} % on average differ by at most "
-                    f"{100 * sqrt(total):.1f} points: give less, or another average.",
-                )
+        if not self.errors:
+            try:
+                self.assumptions()
+            except BadInput as error:
+                self.add_error("annotator_sd", str(error))
         return given
 
-    def _answer_var(self) -> float:
-        """Of one answer of one person: right or wrong, if nothing else is said."""
-        sd = self.cleaned_data.get("answer_sd")
-        mean = float(self.cleaned_data["mean"]) / 100
-        return mean * (1 - mean) if sd is None else (float(sd) / 100) ** 2
+    def _components(self) -> Components:
+        """Of one answer of one person, right or wrong if nothing else is said; the parts that are
+        not said are as usual."""
+        given, mean = self.cleaned_data, float(self.cleaned_data["mean"]) / 100
+        whole, usual = mean * (1 - mean), usual_components(mean)
+        total = whole if given["answer_sd"] is None else (given["answer_sd"] / 100) ** 2
+        if given["annotator_sd"] is None:
+            people = total * usual.annotator / whole if whole else 0.0
+        else:
+            people = (given["annotator_sd"] / 100) ** 2
+        if given["item_share"] is None:
+            share = usual.item / (usual.item + usual.residual) if whole else 0.0
+        else:
+            share = given["item_share"] / 100
+        return Components(people, share * (total - people), (1 - share) * (total - people))
 
     def assumptions(self) -> Assumptions:
         given = self.cleaned_data
-        people = (given["annotator_sd"] / 100) ** 2
-        rest = self._answer_var() - people
-        share = given["item_share"] / 100
-        same = ("rate", "splits", "estimand", "currency", "viewers", *TIMES)
+        parts = self._components()
+        same = ("rate", "splits", "estimand", "currency", "viewers", *GROUPS["Time"])
         return Assumptions(
             fee=given["fee"] / 100,
             mean=given["mean"] / 100,
-            annotator_var=people,
-            item_var=share * rest,
-            residual_var=(1 - share) * rest,
+            annotator_var=parts.annotator,
+            item_var=parts.item,
+            residual_var=parts.residual,
             **{name: given[name] for name in same},
         )
 
@@ -266,7 +155,7 @@ class PlanForm(forms.Form):
         return {"budget": self.cleaned_data["budget"]} if self.cleaned_data["aim"] == BUDGET else {}
 
     def contrast(self) -> Contrast | None:
-        given = {name: self.cleaned_data[name] for name in CONTRAST}
+        given = {name: self.cleaned_data[name] for name in GROUPS["Compared with a system"]}
         if not given["difference"]:
             return None
         points = {name: given.pop(name) / 100 for name in ("difference", "margin", "run_sd")}
@@ -295,9 +184,9 @@ class StartForm(forms.Form):
     )
     difference = forms.FloatField(
         label="Which difference to a system matters, in points?",
-        min_value=CONTRAST["difference"].limits[0],
-        max_value=CONTRAST["difference"].limits[1],
-        initial=CONTRAST["difference"].initial,
+        min_value=SLIDERS["difference"].limits[0],
+        max_value=SLIDERS["difference"].limits[1],
+        initial=SLIDERS["difference"].initial,
         required=False,
     )
     pilot = forms.ChoiceField(label="How do people score?", required=False)
@@ -362,7 +251,7 @@ class DraftForm(forms.Form):
         queryset=Channel.objects.of_studies(),
         empty_label="choose a channel",
     )
-    shots, splits = TIMES["shots"].field(), MONEY["splits"].field()
+    shots, splits = SLIDERS["shots"].field(), SLIDERS["splits"].field()
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     viewers = forms.IntegerField(min_value=2, max_value=MOST_ANNOTATORS, required=False)

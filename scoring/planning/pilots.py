@@ -13,7 +13,7 @@ from annotation.models.errors import BadInput
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices
 from scoring.core.intervals import cluster_scores
-from scoring.core.variance import variance_components
+from scoring.core.variance import Components, variance_components
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2
@@ -75,7 +75,7 @@ def read_pilot(
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
-    parts = variance_components(scores)
+    parts = _possible(variance_components(scores), float(np.nanmean(scores)))
     seconds = _seconds(cell.annotators)
     tells = {
         "rate": float(study.hourly_rate),
@@ -90,6 +90,13 @@ def read_pilot(
     if study.platform_fee:
         tells["fee"] = float(study.platform_fee) / 100
     return Pilot(study, cell, scores.shape[0], questions, tells)
+
+
+def _possible(parts: Components, mean: float) -> Components:
+    """Scaled down to what scores in [0, 1] of this mean can vary by, which estimates may exceed."""
+    total = parts.annotator + parts.item + parts.residual
+    scale = min(1.0, mean * (1 - mean) / total) if total else 1.0
+    return Components(scale * parts.annotator, scale * parts.item, scale * parts.residual)
 
 
 def _the_cell(

@@ -4,7 +4,7 @@ assumptions that the plan states; the formulas and their simulation are in the c
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import copysign, isnan
+from math import ceil, copysign, inf, isnan
 
 from annotation.models.errors import BadInput
 from scoring.core import people_designs
@@ -32,6 +32,8 @@ NO_MODEL = (
 )
 # With a smaller chance to show its difference a study is hardly worth its money.
 ENOUGH = 0.8
+# So many designs that the formula thinks do are simulated, on a tenth more items at a time.
+PROMISING, MORE_ITEMS = 3, 1.1
 LEAST_COVERAGE = 0.94
 # Points of the curve of width against money.
 CURVE_POINTS = 24
@@ -62,6 +64,12 @@ class Plan:
     def recommended(self) -> people_designs.PeopleDesign | None:
         return self._best and self._with_chance(self._best)
 
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether there is a difference that people can be ahead or behind by."""
+        asked = self.contrast
+        return bool(asked and self.model and abs(asked.difference) > asked.margin)
+
     @cached_property
     def three(self) -> people_designs.PeopleDesign | None:
         """Always three annotators, who show no difference; None if the budget does not buy them,
@@ -78,21 +86,19 @@ class Plan:
     @cached_property
     def chance(self) -> float | None:
         """That the recommended design shows the difference; None where that is not known."""
-        if self.recommended is None or self.contrast is None or self.model is None:
-            return None
-        can_be_shown = abs(self.contrast.difference) > self.contrast.margin
-        return _chance(self.recommended) if can_be_shown else None
+        return _chance(self.recommended) if self.recommended and self.can_be_shown else None
 
     @cached_property
     def strong_enough(self) -> people_designs.PeopleDesign | None:
-        """The cheapest design that shows the difference four times out of five, on more items where
-        these do not do; None where the recommended one does, or none is known."""
+        """The cheapest design that shows the difference four times out of five; by the formula alone,
+        on more items, where these do not do. None where the recommended one does, or none is known.
+        """
         if self.recommended and (self.chance is None or self.chance >= ENOUGH):
             return None
         if self.recommended is None and not self.is_for_difference:
             return None
         more = replace(self.assumptions, max_items=MOST_ITEMS)
-        return self._strong_enough(self.assumptions) or self._strong_enough(more)
+        return self._strong_enough(self.assumptions) or next(iter(self._of_power(more)), None)
 
     @cached_property
     def with_all_items(self) -> tuple[int, people_designs.PeopleDesign] | None:
@@ -120,27 +126,44 @@ class Plan:
     def is_for_difference(self) -> bool:
         return self.budget is None and self.width is None
 
-    def _strong_enough(self, assumptions: Assumptions) -> people_designs.PeopleDesign | None:
-        wanted = ENOUGH
-        for _ in range(4):
-            designs = self._of_power(wanted, assumptions)
-            found = self._with_chance(designs[0]) if designs else None
-            if found is None or _chance(found) >= ENOUGH:
-                return found
-            # The formula promised a little too much.
-            wanted += ENOUGH - _chance(found) + 0.005
-        return None
+    def _strong_enough(
+        self, assumptions: Assumptions, budget: float = inf
+    ) -> people_designs.PeopleDesign | None:
+        """The cheapest that has the chance in simulated studies, of those that the formula finds
+        cheapest, each on as many more items as it then takes."""
+        designs = [one for one in self._of_power(assumptions) if one.cost <= budget]
+        grown = [self._grown(one, assumptions, budget) for one in designs[:PROMISING]]
+        return min(filter(None, grown), key=lambda design: design.cost, default=None)
 
-    def _of_power(
-        self, wanted: float, assumptions: Assumptions
-    ) -> list[people_designs.PeopleDesign]:
+    def _grown(
+        self, design: people_designs.PeopleDesign, assumptions: Assumptions, budget: float
+    ) -> people_designs.PeopleDesign | None:
+        n, most = design.annotators, assumptions.max_items
+        if budget < inf:
+            most = min(most, assumptions.costs.most_items(n, budget))
+        design = self._with_chance(design)
+        while _chance(design) < ENOUGH:
+            if design.items >= most:
+                return None
+            items = min(most, ceil(MORE_ITEMS * design.items))
+            design = self._with_chance(design_of(assumptions, n, items))
+        return design
+
+    def _strongest_within(self, budget: float) -> people_designs.PeopleDesign | None:
+        """The one with the best chance of those to which the formula gives most of it."""
+        designs = map(self._with_power, designs_within(self.assumptions, budget))
+        strong = sorted(designs, key=lambda design: design.power or 0, reverse=True)
+        best = map(self._with_chance, strong[: people_designs.SIMULATED])
+        return max(best, key=_chance, default=None)
+
+    def _of_power(self, assumptions: Assumptions) -> list[people_designs.PeopleDesign]:
         contrast, model = self.contrast, self.model
         assert contrast is not None
         assert model is not None
         return reaching(
             assumptions,
             max(EXPLORATORY_BELOW, assumptions.splits),
-            lambda n, m: power_of(model, contrast, n, m) >= wanted,
+            lambda n, m: power_of(model, contrast, n, m) >= ENOUGH,
         )
 
     @cached_property
@@ -183,13 +206,15 @@ class Plan:
             return designs_within(self.assumptions, self.budget)
         if self.width is not None:
             return designs_of_width(self.assumptions, self.width)
-        return self._of_power(ENOUGH, self.assumptions)
+        return self._of_power(self.assumptions)
 
     @cached_property
     def _best(self) -> people_designs.PeopleDesign | None:
         """The first of the most promising that is not known to fail the check by simulation."""
-        if self.is_for_difference:
-            strong = self._strong_enough(self.assumptions)
+        if self.width is None and self.can_be_shown:
+            strong = self._strong_enough(self.assumptions, self.budget or inf)
+            if strong is None and self.budget is not None:
+                strong = self._strongest_within(self.budget)
             return strong and self._checked(strong)
         # Where a difference is to be shown, of the designs that allow to say so, if there are any.
         allowed = [design for design in self._designs if not design.has_too_few]
@@ -229,6 +254,8 @@ class Plan:
     def _with_chance(self, design: people_designs.PeopleDesign) -> people_designs.PeopleDesign:
         if self.contrast is None or self.model is None or self.min_coverage is None:
             return self._with_power(design)
+        if design.chances:
+            return design
         return people_designs.with_chances(design, self.model, self.contrast, self.seed)
 
 
@@ -250,10 +277,12 @@ def make_plan(
     """The designs that a budget buys, that reach a wanted width (in [0, 1]), or, with neither, that
     show the difference four times out of five.
 
-    Widths are of the interval that the table will show. With a budget the cheapest within a tenth
-    of the narrowest is recommended, with a width the cheapest; where a difference is to be shown,
-    of those that allow a claim. Its simulated interval holds the truth as often as `min_coverage`
-    says; without it, or beyond `most_simulated` scores, the formula decides. Raises BadInput."""
+    Widths are of the interval that the table will show. For a difference the cheapest design is
+    recommended that shows it four times out of five, or, where the budget buys none, the one that
+    does most often; with a budget alone the cheapest within a tenth of the narrowest; with a width
+    the cheapest, of those that allow a claim if there is a difference. Its simulated interval holds
+    the truth as often as `min_coverage` says; without it, or beyond `most_simulated` scores, the
+    formula decides. Raises BadInput."""
     if budget is not None and width is not None:
         raise BadInput("Give either a budget or a width for the interval.")
     if assumptions.viewers:
@@ -328,7 +357,7 @@ def _what_it_takes(plan: Plan) -> str:
         return f"No design that anybody could run finds the difference in {least}."
     first = f"The cheapest design that finds the difference in {least}"
     if enough.items > plan.assumptions.max_items:
-        first = f"Finding the difference in {least} takes more items"
+        first = f"Finding the difference in {least} takes more items, by the formula"
     return (
         f"{first}: {enough.annotators} people on {enough.items} items each, "
         f"for {enough.cost:.2f} {plan.assumptions.currency}."

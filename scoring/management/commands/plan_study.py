@@ -1,6 +1,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -8,7 +9,7 @@ from django.core.management.base import CommandError
 from annotation.management.arguments import RefusingCommand, find_study
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
-from scoring.planning.designs import Assumptions
+from scoring.planning.designs import USUAL_MEAN, Assumptions, usual_components
 from scoring.planning.pilots import Pilot, read_pilot
 from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
@@ -116,7 +117,12 @@ def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions
         given["mean"] = options["mean"] / 100
     if options["currency"]:
         given["currency"] = options["currency"].upper()
-    return Assumptions(**{**from_pilot, **given, "estimand": options["estimand"]})
+    told = {**from_pilot, **given}
+    usual = asdict(usual_components(told.get("mean", USUAL_MEAN)))
+    return Assumptions(
+        **{**{f"{part}_var": value for part, value in usual.items()}, **told},
+        estimand=options["estimand"],
+    )
 
 
 def _contrast(options: Mapping[str, Any]) -> Contrast | None:

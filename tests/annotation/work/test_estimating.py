@@ -15,7 +15,7 @@ from annotation.work.estimating import (
     working_time,
 )
 from scoring.planning.designs import Assumptions
-from scoring.planning.forms import TIMES
+from scoring.planning.forms import SLIDERS
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_assumes_the_same_seconds_on_every_page(study: Study, task: Task) -> Non
     assert BuilderForm(study=study).fields["seconds"].initial == ASSUMED_SECONDS
     planned = Assumptions()
     assert planned.item_s == planned.train_s == ASSUMED_SECONDS
-    assert [TIMES[name].initial for name in ("item_s", "train_s")] == 2 * [ASSUMED_SECONDS]
+    assert [SLIDERS[name].initial for name in ("item_s", "train_s")] == 2 * [ASSUMED_SECONDS]
 
 
 def test_takes_the_seconds_that_the_researcher_expects(study: Study, task: Task) -> None:

@@ -10,13 +10,14 @@ from annotation.models.errors import BadInput
 from scoring.core.intervals import cell_interval
 from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.power import Contrast
-from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.designs import Assumptions, design_of, usual_components
 from scoring.planning.plans import ENOUGH, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)
-# Quick answers, so that the narrowest designs have enough people for a claim.
-SHORT = Assumptions(train_s=12, item_s=8)
+# Quick answers, so that the narrowest designs have enough people for a claim; people much alike.
+ALIKE = {"annotator_var": 0.0016, "item_var": 0.072, "residual_var": 0.0864}
+SHORT = Assumptions(train_s=12, item_s=8, **ALIKE)
 
 
 def test_recommends_the_cheapest_within_a_tenth_of_the_narrowest() -> None:
@@ -31,8 +32,9 @@ def test_recommends_the_cheapest_within_a_tenth_of_the_narrowest() -> None:
 
 
 def test_recommends_a_design_that_allows_the_claim_that_is_wanted() -> None:
-    plain = make_plan(Assumptions(), budget=30, min_coverage=None).recommended
-    claim = make_plan(Assumptions(), budget=30, min_coverage=None, contrast=Contrast(0.05))
+    alike = Assumptions(**ALIKE)
+    plain = make_plan(alike, budget=30, min_coverage=None).recommended
+    claim = make_plan(alike, budget=30, min_coverage=None, contrast=Contrast(0.05))
     assert plain is not None
     assert plain.has_too_few
     assert claim.recommended is not None
@@ -129,6 +131,43 @@ def test_reaches_by_width_what_it_bought_by_budget() -> None:
     assert again.cost == pytest.approx(bought.cost, rel=0.02)
 
 
+def test_takes_ten_points_between_people_for_usual_and_fewer_near_the_ends() -> None:
+    usual = usual_components(0.8)
+    assert (usual.annotator, usual.item, usual.residual) == pytest.approx((0.01, 0.0256, 0.1244))
+    assert Assumptions().components == usual
+    easy = usual_components(0.98)
+    assert (easy.annotator, easy.item) == pytest.approx((0.00196, 0.0196**2))
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"annotator_var": 0.1, "item_var": 0.1, "residual_var": 0.1}, "vary by at most 0.25"),
+        ({"mean": 0.9}, "average 90 vary by at most 0.09; annotators, items and rest add up"),
+        ({"item_var": 0.15, "residual_var": 0.0}, "nothing is left to chance"),
+    ],
+)
+def test_refuses_variances_that_no_scores_have(parts: dict[str, float], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        Assumptions(**parts)
+
+
+def test_recommends_within_a_budget_what_shows_the_difference() -> None:
+    """And where none does the one of the whole budget that has the best chance."""
+    plan = make_plan(Assumptions(), budget=300, contrast=Contrast(0.2))
+    best = plan.recommended
+    assert best is not None
+    assert best.chances is not None
+    assert best.chances.probable >= ENOUGH
+    assert best.cost < 200
+    weak = make_plan(Assumptions(), budget=60, contrast=Contrast(0.1))
+    assert weak.recommended is not None
+    assert weak.recommended.cost == pytest.approx(60, abs=1)
+    powers = [design.power or 0 for design in weak.frontier]
+    assert weak.recommended.power in sorted(powers)[-5:]
+    assert weak.notes[0].startswith("Too weak to be worth its money.")
+
+
 def test_shows_three_annotators_whatever_is_wanted() -> None:
     plan = make_plan(Assumptions(), width=0.12, min_coverage=None)
     assert plan.three is not None
@@ -223,12 +262,6 @@ def test_passes_by_a_design_whose_interval_does_not_hold() -> None:
     assert "covers the truth" in plan.notes[0]
 
 
-def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
-    plan = make_plan(Assumptions(annotator_var=0.1, item_var=0.1, residual_var=0.1), budget=30)
-    assert plan.recommended is not None
-    assert any("formula alone" in note for note in plan.notes)
-
-
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
@@ -263,7 +296,8 @@ def test_says_how_many_items_a_small_difference_takes() -> None:
     assert enough is not None
     assert enough.items > Assumptions().max_items
     [note] = plan.notes
-    assert note.startswith(f"Finding the difference in 80 % takes more items: {enough.annotators}")
+    told = "Finding the difference in 80 % takes more items, by the formula"
+    assert note.startswith(f"{told}: {enough.annotators} people on {enough.items} items")
 
 
 @pytest.mark.parametrize(("asked", "sign"), [(0.05, 1), (-0.05, -1)])

@@ -29,7 +29,7 @@ def timed_batch(seconds: list[int]) -> Batch:
         now = make.NOON + timedelta(seconds=20)
         begin(assignment, at=now)
         while not assignment.is_finished:
-            now = _answered(assignment, now, pace, wrong=assignment.step == pace % 6)
+            now = _answered(assignment, now, pace, wrong=assignment.step == 2 + pace % 3)
     return batch
 
 
@@ -54,7 +54,12 @@ def test_reads_seconds_pay_and_components_from_the_answers() -> None:
     assert pilot.tells["train_s"] == pytest.approx(1.5 * (8 + 10 + 16) / 3)
     cell = CellReader(Choices()).people(batch.study)[0]
     known = Assumptions(**pilot.tells)
-    assert known.components == variance_components(cell.scores)
+    parts, mean = variance_components(cell.scores), cell.scores.mean()
+    estimates = [parts.annotator, parts.item, parts.residual]
+    most = mean * (1 - mean)
+    scaled = [one * min(1, most / sum(estimates)) for one in estimates]
+    told = known.components
+    assert [told.annotator, told.item, told.residual] == pytest.approx(scaled)
     assert (known.shots, known.max_items, known.rate) == (2, 4, 12.0)
 
 
