@@ -4,7 +4,8 @@ them, or by their usual names. What could be read in two ways is asked."""
 import re
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Any
 
 from annotation.benchmarks.formats.cells import ask_about_unused, holds_text, leaves, text_of
@@ -55,6 +56,12 @@ class Table:
         """Of the columns of one field."""
         return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
 
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether rows are options alone, of which the task's description asks."""
+        named = {**self.known.columns, **(self.said.get("columns") or {})}
+        return named.get("question") == "" and not {"context", "question"} & self.columns.keys()
+
 
 def find_columns(table: Table) -> Fields:
     """From a field to its column or columns. Raises BadInput where what has to be there is not."""
@@ -73,7 +80,7 @@ def find_columns(table: Table) -> Fields:
     _ask_about_rows(columns, table)
     if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
         raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
-    _check_whole(columns, table)
+    _check_whole(columns, replace(table, columns=columns))
     if not known.name:
         _ask_about_cells(columns, table)
     return columns
@@ -144,6 +151,7 @@ def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
 
 def _check_whole(columns: Fields, table: Table) -> None:
     has_question = bool({"question", "context"} & columns.keys()) or bool(table.known.asks)
+    has_question = has_question or (table.asks_nothing and "options" in columns)
     if has_question and "answer" in columns:
         return
     lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
@@ -166,7 +174,30 @@ def _check_whole(columns: Fields, table: Table) -> None:
             *together * (len(asks) > 1),
             row=table.rows[0].fields,
         )
+    if "answer" not in columns and "options" not in columns and not is_row(table.names):
+        _ask_about_texts([name for name in texts if not is_aside(name)], table)
     raise BadInput(f"{sentence}.")
+
+
+def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
+    """Raise Ambiguous about columns of unusual names: two texts a row, or a text and its label."""
+    golds = {name: {str(row.fields.get(name)) for row in table.rows} for name in texts}
+    differ = [name for name in texts if len(golds[name]) * 2 > len(table.rows)]
+    pairs = [*permutations(differ)] if len(differ) == 2 else []
+    if len(differ) == 1:
+        pairs = [(differ[0], name) for name in texts if name not in differ][:4]
+    alone = "two options, and only the task's description says what is asked"
+    options = [
+        ("columns", {"question": "", "options": differ, "answer": n}, f"{alone}: “{n}” is right")
+        for n in differ * (len(differ) == 2)
+    ]
+    answers = [
+        ("columns", {"context": text, "answer": answer}, f"“{answer}” is the answer to “{text}”")
+        for text, answer in pairs
+    ]
+    if answers:
+        problem = f"no column is the question and none the answer; {_there(table.names)}."
+        raise Ambiguous(table.file, problem, *options, *answers, row=table.rows[0].fields)
 
 
 def _is_there(path: str, names: Sequence[str]) -> bool:

@@ -141,6 +141,8 @@ def read_task(
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _tell(tables, sets, count, reader.notes)
+    if tables.asks_nothing:
+        del reader.notes["empty_context"]
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
     return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary)

@@ -89,6 +89,7 @@ class TableReader:
         # Number, where a mark stands before the gold.
         self._kind = ""
         self.has_text, self.is_label, self._text = False, False, ""
+        self.asks_nothing = False
         self.found: list[str] = []
         # Files whose first line may be a row.
         self.first_lines: list[str] = []
@@ -127,6 +128,7 @@ class TableReader:
         columns = table.columns
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
+        self.asks_nothing = table.asks_nothing
         self.first_lines += [file] * is_row(table.names)
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))

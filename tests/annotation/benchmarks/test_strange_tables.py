@@ -285,7 +285,7 @@ def test_names_a_column_whose_name_has_a_dot() -> None:
 
 def test_asks_for_question_and_answer_in_one_sentence() -> None:
     with pytest.raises(BadInput, match=r'"columns": \{"question": "…", "answer": "…"\}'):
-        read_text("t.jsonl", table("foo", "bar", rows=[("Who?", "Ann")]))
+        read_text("t.jsonl", table("foo", "bar", "baz", rows=[("Who?", "Ann", "Bo")]))
 
 
 def test_offers_to_leave_all_bad_rows_out_at_once() -> None:

@@ -1,0 +1,57 @@
+"""Published files whose rows, columns or names are unlike those of other sets: read right, or asked
+about in one sentence."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.benchmarks.formats.content import Ambiguous
+from tests.annotation.benchmarks.test_published_files import gold_of
+from tests.annotation.benchmarks.test_strange_tables import question, table
+from tests.annotation.benchmarks.test_tables import read, read_text
+
+
+def folder_of(files: Mapping[str, str], path: Path) -> Path:
+    for name, text in files.items():
+        file = path / "folder" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return path / "folder"
+
+
+def asked_of(files: Mapping[str, str], path: Path, **options: Any) -> Ambiguous:
+    with pytest.raises(Ambiguous) as refusal:
+        read(folder_of(files, path), **options)
+    return refusal.value
+
+
+def said(line: str) -> dict[str, Any]:
+    """A reading's line, as the page sends it back."""
+    return dict(json.loads(f"{{{line}}}"))
+
+
+PAIRS = table(
+    "good", "bad", rows=[(f"These cats {n} sleep.", f"These cat {n} sleep.") for n in range(12)]
+)
+
+
+def test_takes_minimal_pairs_without_a_question() -> None:
+    asked = question(PAIRS)
+    line = '"columns": {"question": "", "options": ["good", "bad"], "answer": "good"}'
+    assert asked.readings[line].endswith("“good” is right")
+    task = read_text("t.jsonl", PAIRS, said=said(line))
+    rows = task.sets[-1].examples
+    assert gold_of(task) == [f"These cats {n} sleep." for n in range(12)]
+    assert {row.gold_texts[0][0] for row in rows} == {"0", "1"}
+    assert {(row.context, row.question) for row in rows} == {(("",), "")}
+    assert len({row.context_hash for row in rows}) == 12
+    assert "empty_context" not in task.notes
+
+
+def test_asks_which_of_unusual_columns_are_text_and_label() -> None:
+    rows = [(f"Film {n} is long.", ["dull", "fine"][n % 2]) for n in range(12)]
+    asked = question(table("one", "two", rows=rows))
+    assert [*asked.readings] == ['"columns": {"context": "one", "answer": "two"}']
