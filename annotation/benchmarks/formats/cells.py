@@ -64,14 +64,14 @@ def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
     return in_order, [place for place, text in enumerate(in_order) if text in named]
 
 
-def labels_in(record: Record, answer: Any) -> list[Any]:
-    """A list, or the labels in a cell, which | or ; or , divides."""
+def labels_in(record: Record, answer: Any, sign: str = "") -> list[Any]:
+    """A list, or the labels in a cell, which the sign divides, or else | or ; or ,."""
     if isinstance(answer, list):
         return answer
     text = str(text_of(answer)).strip()
     if text.startswith("["):
         return python_list(record, text, "the answer")
-    sign = next((sign for sign in "|;," if sign in text), None)
+    sign = sign or next((one for one in "|;," if one in text), "|")
     return [part.strip() for part in text.split(sign)] if text else []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.benchmarks.formats.cells import ask_about_unused, holds_text, leaves, text_of
 from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.files import AS_SPANS, Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
     USUAL,
@@ -18,6 +18,7 @@ from annotation.benchmarks.formats.known_sets import (
     as_list,
     is_aside,
     key,
+    programs_in,
     usual_columns,
     value_at,
 )
@@ -26,6 +27,7 @@ from scoring.core.normalisation import read_number
 
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
+TAGS = re.compile(r"tags?$", re.I)
 # What ends so is no name of a column.
 SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
 # Of the name of a column, and of all of them in a sentence.
@@ -56,6 +58,11 @@ class Table:
         """Of the columns of one field."""
         return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
 
+    def shown(self, row: Record) -> Fields:
+        """For whoever is asked about it: its cells, and which of them is taken for the answer."""
+        gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
+        return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
+
     @property
     def asks_nothing(self) -> bool:
         """Whether rows are options alone, of which the task's description asks."""
@@ -67,6 +74,8 @@ def find_columns(table: Table) -> Fields:
     """From a field to its column or columns. Raises BadInput where what has to be there is not."""
     names, known, file = table.names, table.known, table.file
     named = table.said.get("columns") or {}
+    if not known.name and "answer" not in named:
+        _check_no_tags(table)
     for name, given in named.items():
         if absent := [one for one in as_list(given) if not _is_there(one, names)]:
             # Parts whose answers are hidden may lack the column.
@@ -77,10 +86,11 @@ def find_columns(table: Table) -> Fields:
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
     columns = {name: given for name, given in {**found, **named}.items() if given}
+    table = replace(table, columns=columns)
     _ask_about_rows(columns, table)
     if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
         raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
-    _check_whole(columns, replace(table, columns=columns))
+    _check_whole(columns, table)
     if not known.name:
         _ask_about_cells(columns, table)
     return columns
@@ -99,7 +109,7 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
             table.file,
             f"{told} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
             *(("rows", name, each) for name in found),
-            row=table.rows[0].fields,
+            row=table.shown(table.rows[0]),
         )
 
 
@@ -130,8 +140,23 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
         table.file,
         f"the answer (“{path}”) is made of several parts.",
         *(("columns", {"answer": f"{path}.{n}"}, f"“{str(v)[:60]}”") for n, v in inside.items()),
-        row=table.rows[0].fields,
+        row=table.shown(table.rows[0]),
     )
+
+
+def _check_no_tags(table: Table) -> None:
+    """Raise BadInput for lists of tokens beside lists of their tags."""
+    tags = [name for name in table.names if TAGS.search(name)]
+    others = [_lengths(table, name) for name in table.names if name not in tags]
+    if found := [
+        name for name in tags if any(_lengths(table, name)) and _lengths(table, name) in others
+    ]:
+        raise BadInput(f"{table.file}: “{found[0]}” holds the tags of tokens: {AS_SPANS}")
+
+
+def _lengths(table: Table, name: str) -> list[int]:
+    cells = [row.fields.get(name) for row in table.rows]
+    return [len(cell) if isinstance(cell, list) else 0 for cell in cells]
 
 
 def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
@@ -160,6 +185,11 @@ def _check_whole(columns: Fields, table: Table) -> None:
         f"{table.file}: no column is the {' and none the '.join(lacking)}; {_there(table.names)}. "
         f'Name {"them" if len(lacking) > 1 else "it"} in the task\'s file: "columns": {{{line}}}'
     )
+    if programs := programs_in(table.names):
+        raise BadInput(
+            f"{table.file}: “{programs[0]}” holds programs or their tests. Programs are judged by "
+            "running them, and here answers are compared as texts: leave the file out."
+        )
     if has_question:
         raise Unlabelled(f"{sentence}, unless there are no answers in this file.")
     used = {path for of in columns.values() for path in as_list(of)}
@@ -172,7 +202,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
             f"no column is the question; {_there(table.names)}.",
             *(("columns", {"question": n}, f"“{n}” is the question") for n in asks[:4]),
             *together * (len(asks) > 1),
-            row=table.rows[0].fields,
+            row=table.shown(table.rows[0]),
         )
     if "answer" not in columns and "options" not in columns and not is_row(table.names):
         _ask_about_texts([name for name in texts if not is_aside(name)], table)
@@ -181,9 +211,8 @@ def _check_whole(columns: Fields, table: Table) -> None:
 
 def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
     """Raise Ambiguous about columns of unusual names: two texts a row, or a text and its label."""
-    golds = {name: {str(row.fields.get(name)) for row in table.rows} for name in texts}
-    differ = [name for name in texts if len(golds[name]) * 2 > len(table.rows)]
-    pairs = [*permutations(differ)] if len(differ) == 2 else []
+    differ = [name for name in texts if not _repeats(name, table)]
+    pairs = [*permutations(differ, 2)] if len(differ) == 2 else []
     if len(differ) == 1:
         pairs = [(differ[0], name) for name in texts if name not in differ][:4]
     alone = "two options, and only the task's description says what is asked"
@@ -197,7 +226,7 @@ def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
     ]
     if answers:
         problem = f"no column is the question and none the answer; {_there(table.names)}."
-        raise Ambiguous(table.file, problem, *options, *answers, row=table.rows[0].fields)
+        raise Ambiguous(table.file, problem, *options, *answers, row=table.shown(table.rows[0]))
 
 
 def _is_there(path: str, names: Sequence[str]) -> bool:
@@ -294,7 +323,7 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
     others = [name for name in left if name not in aside]
     texts = [n for n in others if _is_text_column(n, table.rows) and not ASKS.fullmatch(n)]
     if texts and not lax:
-        ask_about_unused(table.file, texts, table.rows[0].fields, *_uses(texts, table))
+        ask_about_unused(table.file, texts, table.shown(table.rows[0]), *_uses(texts, table))
     return aside, others
 
 
@@ -312,17 +341,23 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     if "question" not in columns and not table.known.asks:
         asks = [("columns", {"question": name}, f"“{name}” is the question") for name in inner[:3]]
         uses = [*asks, *uses]
-    if "options" not in columns and (
-        len(texts) > 1 or isinstance(first.fields.get(texts[0]), list)
-    ):
+    if "options" in columns or not isinstance(gold := columns["answer"], str):
+        return uses
+    # Labels repeat, and are no options beside others.
+    labels = [name for name in texts if _repeats(name, table)]
+    others = [name for name in texts if name not in labels and not programs_in(table.names)]
+    if len(others) > 1 or any(isinstance(first.fields.get(name), list) for name in others):
         answer = str(text_of(table.cells(first, "answer")[0]))
-        offered = {str(text) for name in texts for text in leaves(first.fields.get(name))}
-        golds = [str(table.cells(row, "answer")[0]) for row in table.rows]
-        # Labels repeat, and are no option beside the others.
-        is_named = answer in offered or len(answer) == 1 or len({*golds}) * 2 <= len(golds)
-        own = [*([] if is_named else as_list(columns["answer"])), *texts]
+        offered = {str(text) for name in others for text in leaves(first.fields.get(name))}
+        is_named = answer in offered or len(answer) == 1 or _repeats(gold, table)
+        own = [*([] if is_named else [gold]), *others]
         uses.append(("columns", {"options": own}, "the options"))
-    return uses
+    instead = [("columns", {"answer": n}, f"“{n}” is the answer, not “{gold}”") for n in labels[:3]]
+    return [*uses, *instead]
+
+
+def _repeats(path: str, table: Table) -> bool:
+    return len({str(value_at(row.fields, path)) for row in table.rows}) * 2 <= len(table.rows)
 
 
 def _text_paths(name: str, row: Record) -> list[str]:

@@ -37,6 +37,10 @@ ARCHIVE = b"PK\x03\x04"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Of a token, in files of tokens.
 TAG = re.compile(r"O|[BIESLU]-\S+")
+AS_SPANS = (
+    "write a row a text instead, with the words to choose as a list: "
+    '{"context": "Anna is in Rome.", "answer": ["Rome"]}.'
+)
 ENCODINGS = "cp1252 (Windows) or mac_roman"
 
 
@@ -202,10 +206,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
 def _check_no_tokens(file: str, last: Sequence[str]) -> None:
     tags = [cell for cell in last if TAG.fullmatch(cell.strip())]
     if len(tags) * 10 >= len(last) * 9 and any(tag.startswith("B-") for tag in tags):
-        raise BadInput(
-            f"{file} holds a token a line, with its tag (CoNLL): write a row a text instead, with "
-            'the words to choose as a list: {"context": "Anna is in Rome.", "answer": ["Rome"]}.'
-        )
+        raise BadInput(f"{file} holds a token a line, with its tag (CoNLL): {AS_SPANS}")
 
 
 def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, list[str]]]:

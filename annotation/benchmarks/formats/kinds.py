@@ -15,6 +15,8 @@ from scoring.core.spans import holds
 
 # Fewer rows than this repeat nothing; of so many, one is a slip.
 FEW, MANY = 8, 100
+# Between the labels of one answer.
+SIGNS = "|;,_/+& "
 # Of the options of a question.
 LETTERS = {*"ABCDEFGHIJ"}
 
@@ -51,7 +53,11 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         return SPANS.name
     if {gold.upper() for gold in counts} <= LETTERS:
         _check_explained(rows, counts)
-    several = [("kind", "labels", "several labels, apart by a sign")] * _holds_several(counts)
+    several = [
+        ("apart_by", sign, f"several labels, apart by “{sign}”")
+        for sign in SIGNS
+        if _holds_several(counts, sign)
+    ]
     if not several and (is_few or (tables.is_label and len(rows) < FEW)):
         _check_labels(rows, counts)
         return "choice"
@@ -133,9 +139,9 @@ def _check_labels(rows: Sequence[ReadExample], counts: Counter[str]) -> None:
         )
 
 
-def _holds_several(counts: Counter[str]) -> bool:
-    """Whether some answers are made of others, which signs part."""
-    made = [{*re.split(r"\s*[|;,]\s*", gold)} for gold in counts]
+def _holds_several(counts: Counter[str], sign: str) -> bool:
+    """Whether some answers are made of others, which the sign parts."""
+    made = [{part.strip() for part in gold.split(sign)} for gold in counts]
     parts = {part for one in made for part in one}
     return any(len(one) > 1 and one <= {*counts} for one in made) and len(parts) <= len(counts)
 

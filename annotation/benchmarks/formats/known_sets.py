@@ -27,6 +27,7 @@ HIDDEN: list[str] = _DATA["hidden"]["values"]
 HIDDEN_WORDS: list[str] = _DATA["hidden"]["words"]
 # Names of columns that files lack, by a pattern of their names.
 HEADLESS: Mapping[str, list[str]] = {one["named"]: one["columns"] for one in _DATA["headless"]}
+PROGRAMS = re.compile(_DATA["programs"]["names"])
 _ASIDE = re.compile(re.sub(r"\s", "", _DATA["aside"]["names"]))
 
 
@@ -154,6 +155,11 @@ def is_aside(name: str, of: KnownSet = NO_SET) -> bool:
     """Whether a column of this name holds no part of what is asked, in any table or this one."""
     known = any(re.fullmatch(one, name) for one in of.aside)
     return known or not name.strip() or _ASIDE.fullmatch(key(name)) is not None
+
+
+def programs_in(names: Iterable[str]) -> list[str]:
+    """Those columns that hold programs, or what runs them."""
+    return [name for name in names if PROGRAMS.fullmatch(key(name))]
 
 
 def _is_beside(name: str) -> bool:

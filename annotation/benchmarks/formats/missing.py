@@ -87,7 +87,7 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
     what = (
         f"there is no answer ({', '.join(map(in_words, signs))}), in {count} of {len(found)} rows."
     )
-    raise Ambiguous(first.where, what, *readings, row=first.fields)
+    raise Ambiguous(first.where, what, *readings, row=table.shown(first))
 
 
 def in_words(sign: str | None) -> str:

@@ -48,6 +48,7 @@ from annotation.benchmarks.formats.missing import in_words, signs_of
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.kinds.choice import MOST_LABELS
+from annotation.kinds.labels import KIND as LABELS
 from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_key, is_text
@@ -59,7 +60,7 @@ MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "T
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
-    "rows",
+    *("rows", "apart_by"),
 )
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
@@ -84,7 +85,8 @@ class TableReader:
         self._choices, self._has_marks = choices, False
         self._names: Mapping[str, str] = {}
         # Whether several labels are one answer.
-        self.as_set = bool(kind) and answer_kind(kind).takes_sets
+        self._apart_by = str(said.get("apart_by") or "")
+        self.as_set = bool(self._apart_by) or (bool(kind) and answer_kind(kind).takes_sets)
         self.known = NO_SET
         # Number, where a mark stands before the gold.
         self._kind = ""
@@ -103,7 +105,7 @@ class TableReader:
 
     @property
     def kind(self) -> str:
-        return self.known.kind or self._kind
+        return self.known.kind or LABELS.name * bool(self._apart_by) or self._kind
 
     @property
     def answer_by(self) -> str:
@@ -270,10 +272,11 @@ class TableReader:
                 places = [own.index(key(str(answer)))]
             if places is not None:
                 return {"choices": texts, "answer": places, "is_settled": True}
-            named = labels_in(record, answer) if self.as_set else answer
+            named = labels_in(record, answer, self._apart_by) if self.as_set else answer
             return {"choices": texts, "answer": texts_of(named)}
         if self.as_set:
-            return {"answer": [self._named(record, one) for one in labels_in(record, answer)]}
+            labels = labels_in(record, answer, self._apart_by)
+            return {"answer": [self._named(record, one) for one in labels]}
         return {"answer": self._own_gold(record, answer)}
 
     def _label_names(self, table: Table) -> Mapping[str, str]:
@@ -284,7 +287,10 @@ class TableReader:
             return said
         names = list(said or self._choices)
         cells = [cell for row in table.rows for cell in table.cells(row, "answer")]
-        found = [labels_in(table.rows[0], cell) if self.as_set else [cell] for cell in cells]
+        found = [
+            labels_in(table.rows[0], cell, self._apart_by) if self.as_set else [cell]
+            for cell in cells
+        ]
         golds = [str(text_of(one)).removesuffix(".0") for pieces in found for one in pieces]
         numbers = [int(gold) for gold in golds if is_key(gold)]
         are_numbers = bool(numbers) and len(numbers) == len([*filter(None, golds)])
@@ -299,7 +305,7 @@ class TableReader:
                 f"the answers are numbers and the labels names: the first is “{numbers[0]}”.",
                 ("answer_by", "index", f"counted from 0: “{names[numbers[0]]}”"),
                 ("answer_by", "number", f"counted from 1: “{names[numbers[0] - 1]}”"),
-                row=table.rows[0].fields,
+                row=table.shown(table.rows[0]),
             )
         counted = {str(n): name for n, name in enumerate(names, start=int(by == "number"))}
         return counted | (
@@ -324,7 +330,7 @@ class TableReader:
                 f"{told} hold 0 and 1.",
                 ("kind", "labels", "labels; 1 says that one fits"),
                 ("kind", "choice", "labels, one of which fits each row"),
-                row=table.rows[0].fields,
+                row=table.shown(table.rows[0]),
             )
         if not self._has_marks and self.as_set and all(value.isdecimal() for value in values):
             raise BadInput(

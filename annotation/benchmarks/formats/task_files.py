@@ -76,6 +76,10 @@ def _is_text(most: int) -> Callable[[object], bool]:
     )
 
 
+def _is_sign(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 5 and is_text(value)
+
+
 def _is_one_of(values: list[str]) -> Callable[[object], bool]:
     return lambda value: value in values
 
@@ -113,6 +117,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "columns": (_are_columns, f"an object that names columns as {_either(list(USUAL))}"),
     "answer_by": (_is_one_of(list(WAYS)), _either(list(WAYS))),
     "answers": (_is_one_of(READINGS), _either(READINGS)),
+    "apart_by": (_is_sign, "the sign between the labels of one answer"),
     "label_names": (
         lambda value: _is_label_list([*value.values()] if isinstance(value, dict) else value),
         "a list of two or more different labels, by number, or an object of them",

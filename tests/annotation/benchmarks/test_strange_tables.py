@@ -265,7 +265,7 @@ def test_asks_whether_an_empty_list_says_that_nothing_is_to_be_found() -> None:
 def test_asks_about_several_labels_in_a_cell() -> None:
     combined = ["1", "3", "7", "1, 3", "3, 7", "1, 7"]
     asked = question(many(combined))
-    assert '"kind": "labels"' in asked.readings
+    assert '"apart_by": ","' in asked.readings
 
 
 def test_offers_no_more_labels_than_a_page_can() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.benchmarks.formats.content import Ambiguous
+from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
 from tests.annotation.benchmarks.test_tables import read, read_text
@@ -55,3 +56,44 @@ def test_asks_which_of_unusual_columns_are_text_and_label() -> None:
     rows = [(f"Film {n} is long.", ["dull", "fine"][n % 2]) for n in range(12)]
     asked = question(table("one", "two", rows=rows))
     assert [*asked.readings] == ['"columns": {"context": "one", "answer": "two"}']
+
+
+def test_takes_no_programs_for_options() -> None:
+    rows = [(f"def f{n}():", f"f{n}", f"    return {n}", f"assert f{n}()") for n in range(12)]
+    code = table("prompt", "entry_point", "canonical_solution", "test", rows=rows)
+    with pytest.raises(BadInput, match="“entry_point” holds programs or their tests"):
+        read_text("t.jsonl", code)
+    asked = question(code, said={"columns": {"answer": "canonical_solution"}})
+    assert "options" not in str(asked)
+
+
+KINDS = ["offensive", "hateful", "offensive_hateful", "normal"]
+
+
+def test_asks_whether_parts_of_a_label_are_labels() -> None:
+    rows = [(f"Tweet {n}.", KINDS[n % 4]) for n in range(48)]
+    text = table("tweet", "label", rows=rows)
+    asked = question(text)
+    assert [*asked.readings] == ['"kind": "choice"', '"apart_by": "_"', '"kind": "text"']
+    task = read_text("t.jsonl", text, said=said('"apart_by": "_"'))
+    assert (task.kind, gold_of(task)[2]) == ("labels", "offensive + hateful")
+    assert task.sets[-1].choices == ["hateful", "normal", "offensive"]
+    whole = read_text("t.jsonl", text, said={"kind": "labels"})
+    assert gold_of(whole)[2] == "offensive_hateful"
+
+
+def test_shows_which_column_is_taken_for_the_answer() -> None:
+    rows = [(f"Tweet {n}.", KINDS[n % 2], "ab"[n % 2] * 3) for n in range(12)]
+    text = table("tweet", "sentiment", "target", rows=rows)
+    asked = question(text)
+    assert [*asked.row] == ["tweet", "sentiment", "target (the answer)"]
+    line = '"columns": {"answer": "sentiment"}'
+    assert asked.readings[line] == "“sentiment” is the answer, not “target”"
+    assert "options" not in str([*asked.readings])
+
+
+@pytest.mark.parametrize("tags", [[0, 12, 12], ["B-PS", "O", "O"]], ids=str)
+def test_refuses_tags_of_tokens(tags: list[object]) -> None:
+    text = table("tokens", "ner_tags", rows=[(["Anna", "ran", str(n)], tags) for n in range(4)])
+    with pytest.raises(BadInput, match="“ner_tags” holds the tags of tokens: write a row a text"):
+        read_text("t.jsonl", text)
