@@ -21,7 +21,7 @@ from annotation.benchmarks.formats.content import (
     read_json,
     read_records,
 )
-from annotation.benchmarks.formats.known_sets import HEADLESS, PARTS, USUAL, key, known_set
+from annotation.benchmarks.formats.known_sets import HEADLESS, USUAL, key, known_set, part_in
 from annotation.models.errors import BadInput
 
 Fields = dict[str, Any]
@@ -128,10 +128,17 @@ def _objects(data: bytes, file: str) -> Iterator[Record]:
         read = _rows_of(read)
     if not isinstance(read, list) or not read:
         raise BadInput(f"{file}: a JSON file of questions is a list of objects.")
-    for number, row in enumerate(read, start=1):
+    for number, row in enumerate(map(_as_object, read), start=1):
         if not isinstance(row, dict):
-            raise BadInput(f"{file}, row {number}: each row must be an object.")
+            raise BadInput(f"{file}, row {number}: each row must be an object, or a list of cells.")
         yield Record(file, number, {**head, **row}, "row")
+
+
+def _as_object(row: Any) -> Any:
+    """A row that is a list of cells has columns without names."""
+    if not isinstance(row, list):
+        return row
+    return {f"column_{place}": cell for place, cell in enumerate(row, start=1)}
 
 
 def _is_lines(data: bytes) -> bool:
@@ -150,8 +157,8 @@ def _rows_of(read: Fields) -> list[Any]:
     if lists := [read[name] for name in LISTS if _is_list_of_rows(read.get(name))]:
         told = {name: value for name, value in read.items() if isinstance(value, str) and value}
         return [{**told, **row} for row in lists[0]] if known_set(read, "").name == "" else [read]
-    if len(read) > 0 and all(key(name) in PARTS and isinstance(read[name], list) for name in read):
-        parts = ((name, row) for name, rows in read.items() for row in rows)
+    if read and all(part_in(name) and isinstance(rows, list) for name, rows in read.items()):
+        parts = ((name, _as_object(row)) for name, rows in read.items() for row in rows)
         return [{"split": name, **row} if isinstance(row, dict) else row for name, row in parts]
     if all(isinstance(row, dict) for row in read.values()):
         return [{"id": name, **row} for name, row in read.items()]

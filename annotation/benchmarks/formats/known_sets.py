@@ -157,6 +157,12 @@ def is_aside(name: str, of: KnownSet = NO_SET) -> bool:
     return known or not name.strip() or _ASIDE.fullmatch(key(name)) is not None
 
 
+def part_in(name: str) -> str:
+    """Which part of a set a name says, among other words; empty where it says none, or two."""
+    found = [word for word in re.split(r"[\W_]+", name.lower()) if word in PARTS]
+    return found[0] if len(found) == 1 else ""
+
+
 def programs_in(names: Iterable[str]) -> list[str]:
     """Those columns that hold programs, or what runs them."""
     return [name for name in names if PROGRAMS.fullmatch(key(name))]

@@ -35,12 +35,12 @@ from annotation.benchmarks.formats.content import (
 from annotation.benchmarks.formats.files import Fields, read_table
 from annotation.benchmarks.formats.known_sets import (
     NO_SET,
-    PARTS,
     TRAINING_PARTS,
     KnownSet,
     as_list,
     entries,
     key,
+    part_in,
     set_of_rows,
     value_at,
 )
@@ -248,8 +248,8 @@ class TableReader:
     def _part(self, cells: Fields) -> str:
         """Where a column says it of each row."""
         for name, value in cells.items():
-            if key(name) in PART_COLUMNS and isinstance(value, str) and key(value) in PARTS:
-                return "train" if key(value) in TRAINING_PARTS else key(value)
+            if key(name) in PART_COLUMNS and isinstance(value, str) and (part := part_in(value)):
+                return "train" if part in TRAINING_PARTS else part
         return ""
 
     def _groups(self, cells: Fields, columns: Fields) -> Fields:

@@ -97,3 +97,33 @@ def test_refuses_tags_of_tokens(tags: list[object]) -> None:
     text = table("tokens", "ner_tags", rows=[(["Anna", "ran", str(n)], tags) for n in range(4)])
     with pytest.raises(BadInput, match="“ner_tags” holds the tags of tokens: write a row a text"):
         read_text("t.jsonl", text)
+
+
+def test_reads_lists_in_lists() -> None:
+    rows = [
+        [
+            ["Ann: Tea?", "Bo: No."],
+            [{"question": f"Who {n}?", "choice": ["Ann", "Bo"], "answer": "Bo"}],
+            f"1-{n}",
+        ]
+        for n in range(8)
+    ]
+    task = read_text("c3-m-dev.json", json.dumps(rows))
+    assert (task.notes["recognised"], gold_of(task)) == (["C3"], ["Bo"] * 8)
+    assert task.sets[-1].examples[1].question == "Who 1?"
+
+
+def intents(part: str, count: int) -> list[list[str]]:
+    return [[f"{part} {n}", ["balance", "weather"][n % 2]] for n in range(count)]
+
+
+def test_reads_pairs_by_the_parts_of_one_object() -> None:
+    parts = {"train": intents("train", 80), "test": intents("test", 12)}
+    parts |= {f"oos_{part}": [[f"oos {part} {n}", "oos"] for n in range(6)] for part in parts}
+    text = json.dumps(parts)
+    (line,) = question(text, "data_full.json").readings
+    assert line == '"columns": {"context": "column_1", "answer": "column_2"}'
+    task = read_text("data_full.json", text, said=said(line))
+    assert {*task.sets[-1].choices} == {"balance", "oos", "weather"}
+    assert len(task.sets[-1].examples) == 18
+    assert task.notes["rows"] == ["104 read, 18 stored, 86 left out: 86 that no set holds"]
