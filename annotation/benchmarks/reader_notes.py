@@ -30,10 +30,6 @@ READER_MESSAGES = {
         "go by it."
     ),
     "language_assumed": "No language is named, so it counts as English (`en`).",
-    "shots_of_another_part": (
-        "Practice sets made of a part that is not named for training, beside one that is: {count}. "
-        "Leave its file out, and draw from the training part, if that is meant."
-    ),
     "patterns": (
         "Answers to type that look like regular expressions: {count}. They are compared as they "
         "are written; write what people would type."

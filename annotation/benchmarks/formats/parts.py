@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from annotation.benchmarks.formats.columns import Unlabelled
-from annotation.benchmarks.formats.content import ReadExample, ReadSet
+from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
@@ -67,13 +67,27 @@ def sets_of_table(
     if _is_training(asked.part) or _is_training(rows[0].part):
         notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
     sets = [set_of(replace(asked, role=Role.TEST), rows)]
+    has_training = any(map(_is_training, [*within, *(one.part for one in order)]))
+    practised = said.get("parts", {}).get("shots", "") if has_training else ""
+
+    def is_taken(made: ReadSet, of: SetFiles) -> bool:
+        """Shots are drawn from what is there to train on, where there is any."""
+        is_open = has_training and not of.is_part
+        if is_open and made.name != PART and not practised:
+            _ask_about_shots(made, of)
+        is_practised = not draw if made.name == PART else of.part.startswith(practised)
+        if is_practised or not is_open:
+            return True
+        notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
+        return False
+
     for part, others in within.items():
         of = SetFiles(asked.files, Role.TRAINING, part=part, is_part=_is_training(part))
-        sets = [_as_training(of, others), *sets]
+        made = _as_training(of, others)
+        sets = [*[made] * is_taken(made, of), *sets]
     if draw and draw.source:
         named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
         sets = [_as_training(named, read(named.files)), *sets]
-    has_training = any(_is_training(one.part) for one in order)
     for one in reversed(order[order.index(asked) + 1 :]):
         of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
         # Nobody practises on a test, whichever part is asked instead.
@@ -86,14 +100,19 @@ def sets_of_table(
         except Unlabelled as refusal:
             notes["unlabelled"] += [str(refusal)]
             continue
-        # Shots are drawn from what is there to train on, where there is any.
-        if draw and made.name == PART and has_training and not of.is_part:
-            notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
-        else:
-            sets = [made, *sets]
-            if made.name != PART and has_training and not of.is_part:
-                notes["shots_of_another_part"] += [f"{made.file}: {len(made.examples)} rows"]
+        sets = [*[made] * is_taken(made, of), *sets]
     return _numbered(sets)
+
+
+def _ask_about_shots(made: ReadSet, of: SetFiles) -> NoReturn:
+    few = len(made.examples)
+    raise Ambiguous(
+        made.file,
+        f"the part “{of.part}” has {few} rows, and a part to train on lies beside it.",
+        ("parts", {"shots": _base(of.part)}, f"people practise on these {few} rows"),
+        ("parts", {"shots": "train"}, "they are left out; shots are drawn from the training part"),
+        row=made.examples[0].shown,
+    )
 
 
 def _numbered(sets: Sequence[ReadSet]) -> list[ReadSet]:

@@ -49,8 +49,7 @@ def also_said(before: Fields, said: Fields) -> Fields:
     """What is left out adds up; anything else is as it was said last."""
     names = ("unused", "missing", "leave_out")
     both: Fields = {n: [*before[n], *said[n]] for n in names if said.get(n) and n in before}
-    if "columns" in said:
-        both["columns"] = {**before.get("columns", {}), **said["columns"]}
+    both |= {n: {**before.get(n, {}), **said[n]} for n in ("columns", "parts") if n in said}
     return {**before, **said, **both}
 
 
@@ -102,7 +101,11 @@ def _are_columns(value: object) -> bool:
 
 
 def _are_parts(value: object) -> bool:
-    return isinstance(value, dict) and value.keys() == {"test"} and value["test"] in PARTS
+    return (
+        isinstance(value, dict)
+        and value.keys() <= {"test", "shots"}
+        and {*value.values()} <= {*PARTS}
+    )
 
 
 OFFSETS = "offsets"
@@ -126,7 +129,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "unused": (samples.are_texts, "a list of columns that hold no part of what is asked"),
     "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),
     "rows": (_is_text(200), "the column that holds a list of objects, each of them a question"),
-    "parts": (_are_parts, f"an object that names for “test” one of {', '.join(PARTS)}"),
+    "parts": (_are_parts, f"an object that names for “test” or “shots” one of {', '.join(PARTS)}"),
     "tolerance": (
         lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
         "a text such as 0.01, or 1% of the gold",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.formats.content import ReadTask
+from annotation.benchmarks.formats.content import Ambiguous, ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_strange_tables import lines, many, question, read_text, table
@@ -216,14 +216,20 @@ def test_shots_are_drawn_from_training_parts_where_there_are_any(tmp_path: Path)
         read(tmp_path, draw=Draw(shots=[90], splits=1))
 
 
-def test_tells_that_practice_is_of_another_part_than_training(tmp_path: Path) -> None:
+def test_asks_whether_a_small_part_is_practice_where_another_is_to_train_on(tmp_path: Path) -> None:
     for name in ("train.jsonl", "dev.jsonl", "test.jsonl"):
         (tmp_path / name).write_text(many(["bad", "good"]).replace("Review", name))
-    [task] = read(tmp_path)
-    assert task.notes["shots_of_another_part"] == ["dev.jsonl: 20 rows"]
+    with pytest.raises(Ambiguous, match="the part “dev” has 20 rows") as refusal:
+        read(tmp_path)
+    assert [*refusal.value.readings] == ['"parts": {"shots": "dev"}', '"parts": {"shots": "train"}']
+    [task] = read(tmp_path, said={"parts": {"shots": "dev"}})
+    assert [one.name for one in task.sets] == ["train-20-1", "test"]
+    [task] = read(tmp_path, said={"parts": {"shots": "train"}})
+    assert [one.name for one in task.sets] == ["test"]
+    assert task.notes["not_drawn"] == ["train.jsonl: not read", "dev.jsonl: 20 rows"]
     (tmp_path / "train.jsonl").unlink()
     [task] = read(tmp_path)
-    assert "shots_of_another_part" not in task.notes
+    assert [one.name for one in task.sets] == ["train-20-1", "test"]
 
 
 def test_doubts_answers_that_are_patterns() -> None:
