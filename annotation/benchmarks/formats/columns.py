@@ -38,7 +38,13 @@ NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
 class Unlabelled(BadInput):
-    """A file whose rows have no gold."""
+    """A file whose rows have no gold, with the names of its columns and its first row."""
+
+    def __init__(
+        self, sentence: str, names: Sequence[str] = (), row: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(sentence)
+        self.names, self.row = names, row
 
 
 @dataclass(frozen=True)
@@ -79,9 +85,8 @@ def find_columns(table: Table) -> Fields:
     for name, given in named.items():
         if absent := [one for one in as_list(given) if not _is_there(one, names)]:
             # Parts whose answers are hidden may lack the column.
-            raise (Unlabelled if name == "answer" else BadInput)(
-                f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
-            )
+            sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
+            raise Unlabelled(sentence, names) if name == "answer" else BadInput(sentence)
     found = _beside(found_columns(names, known), named)
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
@@ -191,7 +196,11 @@ def _check_whole(columns: Fields, table: Table) -> None:
             "running them, and here answers are compared as texts: leave the file out."
         )
     if has_question:
-        raise Unlabelled(f"{sentence}, unless there are no answers in this file.")
+        raise Unlabelled(
+            f"{sentence}, unless there are no answers in this file.",
+            table.names,
+            table.rows[0].fields,
+        )
     used = {path for of in columns.values() for path in as_list(of)}
     texts = [n for n in table.names if n not in used and _is_text_column(n, table.rows)]
     asks = [path for n in texts if not is_aside(n) for path in _text_paths(n, table.rows[0])]

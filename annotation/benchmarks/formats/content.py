@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -141,6 +141,8 @@ class ReadTask:
     # What the reader found and corrected, by the audit's code: one line per case.
     notes: dict[str, list[str]] = field(default_factory=dict)
     canary: str = ""
+    # Of the columns of its tables.
+    names: Collection[str] = ()
 
     @property
     def kind(self) -> str:

@@ -23,6 +23,7 @@ ASIDE_FIELDS = ("id", "groups", "images", "image_text", "proposed")
 PARTS: list[str] = _DATA["parts"]["names"]
 TRAINING_PARTS: list[str] = _DATA["parts"]["training"]
 KINDS_OF_PART: list[str] = _DATA["parts"]["kinds"]
+VERSIONS: list[str] = _DATA["parts"]["versions"]
 HIDDEN: list[str] = _DATA["hidden"]["values"]
 HIDDEN_WORDS: list[str] = _DATA["hidden"]["words"]
 # Names of columns that files lack, by a pattern of their names.

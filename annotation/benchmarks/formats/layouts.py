@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from django.utils.text import slugify
 
 from annotation.benchmarks.archives import PACKED, TABLES
-from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS
+from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS, VERSIONS
 from annotation.benchmarks.formats.task_files import TASK_FILE
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -24,8 +24,8 @@ _PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})(?:[-_]
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
 # Or the part first, and its task.
 PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
-# What is no name of a task beside the part.
-VERSION = re.compile(r"(v?\d[\d.]*)?", re.I)
+# What is no name of a task beside the part, and beside words for versions.
+VERSION = re.compile(r"(?<![a-z\d])v?\d[\d.]*(?![a-z])")
 # What a data set's repository holds beside its tables.
 NO_TABLES = re.compile(
     r"dataset_infos?\.json|dataset_dict\.json|state\.json|results_.*\.json|run_spec\.json|"
@@ -47,6 +47,8 @@ class SetFiles:
     split: int | None = None
     # Of a table: which part of its set it is.
     part: str = ""
+    # Of each file, which one of several of its part.
+    versions: Sequence[str] = ()
     # Read only to draw shot sets from.
     is_part: bool = False
 
@@ -83,7 +85,7 @@ def find_folders(names: Sequence[str], title: str) -> tuple[list[TaskFiles], lis
     if not any(files.keys() - {TASK_FILE} for files in grouped.values()):
         return [], []
     ignored += sorted(_paths(names, TABLES).keys() - paths.keys())
-    return _distinct(_of_folder(folder, files) for folder, files in grouped.items()), ignored
+    return distinct(_of_folder(folder, files) for folder, files in grouped.items()), ignored
 
 
 def _of_folder(folder: str, files: Mapping[str, str]) -> TaskFiles:
@@ -103,7 +105,7 @@ def _of_folder(folder: str, files: Mapping[str, str]) -> TaskFiles:
     pairs = sorted(shot_files.items())
     training = [SetFiles([file], Role.TRAINING, *numbers) for numbers, file in pairs]
     sets = [*training, SetFiles(tests, Role.TEST)]
-    return TaskFiles(folder, _slug(folder), sets, files.get(TASK_FILE, ""))
+    return TaskFiles(folder, slug_of(folder), sets, files.get(TASK_FILE, ""))
 
 
 def find_tables(
@@ -114,15 +116,15 @@ def find_tables(
     paths = _paths(names, (*TABLES, TASK_FILE))
     rows = sorted(name for name, parts in paths.items() if parts[0] == LOG_ROWS)
     if LOG_HEAD in paths and rows:
-        return [_of_tables(title, {"test": rows}, "")], []
-    parts_of: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        return [_of_tables(title, {"test": [(row, "") for row in rows]})], []
+    parts_of: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     ignored = []
     for name, parts in sorted(paths.items()):
         if NO_TABLES.fullmatch(parts[-1]):
             ignored.append(name)
         elif name not in task_files:
-            task, part = _task_and_part(parts, title)
-            parts_of[task][part].append(name)
+            task, part, version = _task_and_part(parts, title)
+            parts_of[task][part].append((name, version))
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
         if len(texts) > 1:
@@ -137,39 +139,51 @@ def find_tables(
         )
     own = {parts[:-1]: name for name, parts in paths.items() if name in task_files}
 
-    def nearest(files: Mapping[str, Sequence[str]]) -> str:
+    def nearest(files: Mapping[str, Sequence[tuple[str, str]]]) -> str:
         """The task file in the folder of its tables, or above."""
-        folder = paths[next(iter(files.values()))[0]][:-1]
+        folder = paths[next(iter(files.values()))[0][0]][:-1]
         above = (folder[:depth] for depth in range(len(folder), -1, -1))
         return next((own[one] for one in above if one in own), "")
 
     tasks = (_of_tables(name, files, nearest(files)) for name, files in parts_of.items())
-    return _distinct(tasks), ignored
+    return distinct(tasks), ignored
 
 
-def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str]:
-    """By the file's name, or by the folder that is named for a part."""
+def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
+    """By the file's name, or by folders: its task, which part of it, and which version of that."""
     *folders, file = parts
     stem = PurePosixPath(re.sub(rf"{PACKED}$", "", file, flags=re.I)).stem
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
     match = TABLE.fullmatch(stem)
     assert match is not None  # it fits any name
     match = match if match["part"] else PART_FIRST.fullmatch(stem) or match
+    part = (match["part"] or "test") + (match["kind"] or "")
     inner = TABLE.fullmatch(folders[-1]) if folders else None
     if not match["part"] and inner and inner["part"] and not inner["task"]:
-        return match["task"], (inner["part"] + inner["kind"]).lower()
-    folder = folders[-1] if folders and folders[-1] not in DATA else (folders or [title])[0]
-    folder = title if folder in DATA else folder
-    part = (match["part"] or "test") + (match["kind"] or "")
-    is_version = VERSION.fullmatch(match["task"]) is not None
-    return folder if is_version else match["task"], part.lower()
+        part = inner["part"] + inner["kind"]
+        folders.pop()
+    names = [title, *(folder for folder in folders if folder not in DATA), match["task"]]
+    versions: list[str] = []
+    while len(names) > 1 and is_version(names[-1]):
+        versions = [*filter(None, [names.pop()]), *versions]
+    return names[-1], part.lower(), "-".join(versions)
 
 
-def _of_tables(name: str, parts: Mapping[str, Sequence[str]], own: str) -> TaskFiles:
+def is_version(name: str) -> bool:
+    return {*re.split(r"[-_. ]+", VERSION.sub("", name.lower()))} <= {"", *VERSIONS}
+
+
+def _of_tables(
+    name: str, parts: Mapping[str, Sequence[tuple[str, str]]], own: str = ""
+) -> TaskFiles:
     """Its parts in the order in which they may be asked; of several tests, the first."""
     order = [part + kind for part in PARTS for kind in KINDS_OF_PART if part + kind in parts]
-    sets = [SetFiles(parts[part], Role.TEST, part=part) for part in order]
-    return TaskFiles(name, _slug(name), sets, own, is_table=True)
+    sets = [
+        SetFiles([file for file, _ in found], Role.TEST, part=part, versions=[v for _, v in found])
+        for part in order
+        for found in [parts[part]]
+    ]
+    return TaskFiles(name, slug_of(name), sets, own, is_table=True)
 
 
 def _paths(names: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -187,14 +201,14 @@ def _paths(names: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[st
     return paths
 
 
-def _slug(name: str) -> str:
+def slug_of(name: str) -> str:
     slug = slugify(name)[:80]
     if not slug:
         raise BadInput(f"{name}: name the task with letters from a to z or digits.")
     return SLUGS.get(slug, slug)
 
 
-def _distinct(tasks: Iterable[TaskFiles]) -> list[TaskFiles]:
+def distinct(tasks: Iterable[TaskFiles]) -> list[TaskFiles]:
     by_slug: dict[str, TaskFiles] = {}
     for task in tasks:
         other = by_slug.setdefault(task.slug, task)

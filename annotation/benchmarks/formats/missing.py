@@ -27,7 +27,8 @@ def signs_of(
         column = as_list(table.columns["answer"])[0]
         raise Unlabelled(
             f"{table.file}: there are no answers in this file: “{column}” is {in_words(found[0])} "
-            "in every row."
+            "in every row.",
+            table.names,
         )
     signs = told
     if said is None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet
 from annotation.benchmarks.formats.drawing import Draw
-from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS
+from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS, is_aside
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -61,7 +61,7 @@ def sets_of_table(
     Raises BadInput where no part has gold."""
     wanted = said.get("parts", {}).get("test", "")
     order = sorted(task.sets, key=lambda one: bool(wanted) and not one.part.startswith(wanted))
-    asked, rows = _first_labelled(order, read, notes)
+    asked, rows = _first_labelled(order, read, notes, said)
     within = _by_part(rows, wanted)
     rows = within.pop(next(iter(within)))
     if _is_training(asked.part) or _is_training(rows[0].part):
@@ -130,15 +130,18 @@ def _as_training(of: SetFiles, rows: Sequence[ReadExample]) -> ReadSet:
 
 
 def _first_labelled(
-    order: Sequence[SetFiles], read: ReadRows, notes: dict[str, list[str]]
+    order: Sequence[SetFiles],
+    read: ReadRows,
+    notes: dict[str, list[str]],
+    said: Mapping[str, Any],
 ) -> tuple[SetFiles, list[ReadExample]]:
-    first = Unlabelled(f"{order[0].files[0]}: there are no answers in this file.")
+    refusals = list[Unlabelled]()
     for number, one in enumerate(order):
         others = order[number + 1 :]
         try:
             rows = read(one.files)
         except Unlabelled as refusal:
-            first = first if number else refusal
+            refusals.append(refusal)
             notes["unlabelled"] += [str(refusal)]
             continue
         if not rows:
@@ -151,7 +154,21 @@ def _first_labelled(
             f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
             "other part has."
         ]
-    raise first
+    if "answer" not in said.get("columns", {}):
+        _ask_about_others(refusals)
+    raise refusals[0] if refusals else Unlabelled(notes["unlabelled"][0])
+
+
+def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
+    """Raise Ambiguous where some parts have columns that others lack: one may be the answer."""
+    fewest = min((one.names for one in refusals), key=len, default=())
+    for refusal in refusals:
+        more = [name for name in refusal.names if name not in fewest and not is_aside(name)]
+        if fewest and more:
+            readings = (("columns", {"answer": n}, f"“{n}” is the answer") for n in more[:6])
+            raise Ambiguous(
+                "", f"{refusal} Other parts lack some of them.", *readings, row=refusal.row
+            )
 
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:

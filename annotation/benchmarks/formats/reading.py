@@ -11,6 +11,7 @@ from typing import Any
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.class_names import class_names
+from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8
 from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
@@ -23,6 +24,7 @@ from annotation.benchmarks.formats.task_files import (
     read_task_file,
     shipped_description,
 )
+from annotation.benchmarks.formats.versions import in_versions
 from annotation.benchmarks.scripts import (
     LANGUAGES,
     LATIN,
@@ -64,19 +66,40 @@ def read_benchmark(
     if not found:
         task_files = [name for name in files.names if is_task_file(name, files)]
         found, ignored = find_tables(files.names, files.title, task_files)
-    slugs = [task.slug for task in found]
+    owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
+    own = {task.slug: {**owns.get(task.own, {}), **(said or {})} for task in found}
+    chosen = [(one, own[task.slug]) for task in found for one in in_versions(task, own[task.slug])]
+    there, left = (
+        {file for task in of for one in task.sets for file in one.files}
+        for of in (found, [task for task, _ in chosen])
+    )
+    ignored = [*ignored, *sorted(there - left)]
+    slugs = [task.slug for task, _ in chosen]
     for slug in only or ():
         if slug not in slugs:
             raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
-    wanted = [task for task in found if not only or task.slug in only]
-    check_training(wanted)
-    tasks = []
-    for number, task in enumerate(wanted):
+    wanted = [(task, own) for task, own in chosen if not only or task.slug in only]
+    check_training([task for task, _ in wanted])
+    tasks, unlabelled = list[content.ReadTask](), list[Unlabelled]()
+    for number, (task, own_fields) in enumerate(wanted):
         progress(number, len(wanted), f"Reading {task.name}")
-        own_file = read_task_file(files.read(task.own), task.own) if task.own else {}
-        own = own_file | dict(said or {})
-        tasks.append(read_task(task, files, own, encoding=encoding, draw=draw, lax=lax))
+        try:
+            read = read_task(task, files, dict(own_fields), encoding=encoding, draw=draw, lax=lax)
+            tasks.append(read)
+        except Unlabelled as refusal:
+            unlabelled.append(refusal)
+    _leave_out(unlabelled, tasks)
     return tasks, ignored
+
+
+def _leave_out(unlabelled: Sequence[Unlabelled], tasks: Sequence[content.ReadTask]) -> None:
+    """What has no answers, and no column that another task lacks, is a part of that one. Raises
+    Unlabelled for others."""
+    for refusal in unlabelled:
+        others = [task for task in tasks if {*refusal.names} <= {*task.names}]
+        if not others or not refusal.names:
+            raise refusal
+        others[0].notes.setdefault("unlabelled", []).append(str(refusal))
 
 
 def read_task(
@@ -104,8 +127,12 @@ def read_task(
             return tables.read(data, file, encoding)
         return content.read_records(as_utf8(data, file, encoding), file)
 
+    @cache
+    def read(files: tuple[str, ...]) -> list[content.ReadExample]:
+        tables.before = 0
+        return _read_rows(records, reader, files, Role.TEST)
+
     if task.is_table:
-        read = cache(lambda files: _read_rows(records, reader, files, Role.TEST))
         sets = sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
     else:
         sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
@@ -145,7 +172,7 @@ def read_task(
         del reader.notes["empty_context"]
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
-    return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary)
+    return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary, tables.names)
 
 
 def _kind_of(

@@ -60,7 +60,7 @@ MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "T
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
-    *("rows", "apart_by"),
+    *("rows", "apart_by", "versions"),
 )
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
@@ -93,6 +93,9 @@ class TableReader:
         self.has_text, self.is_label, self._text = False, False, ""
         self.asks_nothing = False
         self.found: list[str] = []
+        self.names = set[str]()
+        # Rows of the files before, of one part: those without ids are numbered on.
+        self.before = 0
         # Files whose first line may be a row.
         self.first_lines: list[str] = []
         self.unused: list[str] = []
@@ -128,6 +131,7 @@ class TableReader:
         self.aside += [name for name in aside if name not in self.aside]
         self.unused += [name for name in unused if name not in self.unused]
         columns = table.columns
+        self.names |= {*table.names}
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
         self.asks_nothing = table.asks_nothing
@@ -142,7 +146,9 @@ class TableReader:
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
         refused = list[Ambiguous]()
-        for number, (record, sign) in enumerate(zip(table.rows, signs, strict=True), start=1):
+        numbers = range(self.before + 1, self.before + 1 + len(table.rows))
+        self.before += len(table.rows)
+        for number, record, sign in zip(numbers, table.rows, signs, strict=True):
             # Other files may have the same ids.
             own = _id(record, columns, number)
             row = replace(record, named=f"{file}:{own}")

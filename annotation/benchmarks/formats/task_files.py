@@ -47,8 +47,11 @@ def as_said(line: str) -> Fields:
 
 def also_said(before: Fields, said: Fields) -> Fields:
     """What is left out adds up; anything else is as it was said last."""
-    names = ("unused", "missing", "leave_out")
-    both: Fields = {n: [*before[n], *said[n]] for n in names if said.get(n) and n in before}
+    both: Fields = {}
+    for name in ("unused", "missing", "leave_out", "versions"):
+        old, new = before.get(name), said.get(name)
+        if isinstance(old, list) and isinstance(new, list) and new:
+            both[name] = [*old, *new]
     both |= {n: {**before.get(n, {}), **said[n]} for n in ("columns", "parts") if n in said}
     return {**before, **said, **both}
 
@@ -130,6 +133,10 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),
     "rows": (_is_text(200), "the column that holds a list of objects, each of them a question"),
     "parts": (_are_parts, f"an object that names for “test” or “shots” one of {', '.join(PARTS)}"),
+    "versions": (
+        lambda value: value in ("each", "together") or samples.are_texts(value),
+        "each, together, or a list of the versions that are meant",
+    ),
     "tolerance": (
         lambda value: isinstance(value, str) and bool(SHARE.fullmatch(value)),
         "a text such as 0.01, or 1% of the gold",

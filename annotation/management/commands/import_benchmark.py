@@ -73,7 +73,7 @@ class Command(ImportingCommand):
             for line in _lines(task):
                 self.stdout.write(line)
         for name in report.ignored:
-            self.stderr.write(f"Not read, because its name is not in CLUES layout: {name}")
+            self.stderr.write(f"Not read: {name}")
         where = "in the admin, or in a task.json beside its files"
         self.ask_for_descriptions(report.tasks, where=where)
         self.stderr.write(report.summary)

@@ -135,7 +135,7 @@ def test_asks_for_the_description_that_is_missing(folder: Path) -> None:
 
 def test_says_which_files_it_did_not_read(folder: Path) -> None:
     write_rows(folder / "Reviews/x_dev.jsonl", [choice_row(1)])
-    assert "not in CLUES layout: Reviews/x_dev.jsonl\n" in run(folder)[1]
+    assert "Not read: Reviews/x_dev.jsonl\n" in run(folder)[1]
 
 
 def test_refuses_a_bad_file_in_one_sentence_and_imports_nothing(folder: Path) -> None:

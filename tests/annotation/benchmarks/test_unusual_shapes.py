@@ -127,3 +127,74 @@ def test_reads_pairs_by_the_parts_of_one_object() -> None:
     assert {*task.sets[-1].choices} == {"balance", "oos", "weather"}
     assert len(task.sets[-1].examples) == 18
     assert task.notes["rows"] == ["104 read, 18 stored, 86 left out: 86 that no set holds"]
+
+
+GOOD_BAD = ["good", "bad"]
+
+
+def labelled(part: str, count: int = 12, name: str = "label") -> str:
+    rows = [(f"{part} {n}.", GOOD_BAD[n % 2]) for n in range(count)]
+    return table("sentence", name, rows=rows)
+
+
+def unlabelled(part: str) -> str:
+    return table("sentence", rows=[(f"{part} {n}.",) for n in range(12)])
+
+
+def test_leaves_out_a_file_without_answers_beside_one_that_has_them(tmp_path: Path) -> None:
+    files = {"set/one.jsonl": labelled("one"), "set/two.jsonl": unlabelled("two")}
+    [task] = read(folder_of(files, tmp_path))
+    assert task.slug == "one"
+    assert task.notes["unlabelled"][0].startswith("set/two.jsonl: no column is the answer")
+    other = {
+        "set/two.jsonl": table("sentence", "gist", rows=[(f"Two {n}.", "x") for n in range(9)])
+    }
+    with pytest.raises(BadInput, match=r"two.jsonl: no column is the answer"):
+        read(folder_of(other, tmp_path))
+
+
+def test_offers_a_column_that_the_test_lacks_as_the_answer(tmp_path: Path) -> None:
+    files = {"set/dev.jsonl": labelled("dev", name="acceptable"), "set/test.jsonl": unlabelled("t")}
+    asked = asked_of(files, tmp_path)
+    assert [*asked.readings] == ['"columns": {"answer": "acceptable"}']
+    [task] = read(tmp_path / "folder", said=said(*asked.readings))
+    assert (task.sets[-1].file, len(task.sets)) == ("set/dev.jsonl", 1)
+    assert "set/test.jsonl: there is no column “acceptable”" in task.notes["unlabelled"][0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("set/public.jsonl", "set/private.jsonl"),
+        ("set/test_public.jsonl", "set/test.jsonl"),
+        ("set/standard/test.jsonl", "set/challenge/test.jsonl"),
+        ("set/in_domain_dev.jsonl", "set/out_of_domain_dev.jsonl"),
+        ("set/test-v1.1.jsonl", "set/test-v2.0.jsonl"),
+        ("set/test_0.jsonl", "set/test_few_all.jsonl"),
+    ],
+)
+def test_asks_which_version_is_meant(one: str, other: str, tmp_path: Path) -> None:
+    asked = asked_of({one: labelled("one"), other: labelled("other")}, tmp_path)
+    [mine, *_others, each, together] = [
+        read(tmp_path / "folder", said=said(line))
+        for line, meaning in asked.readings.items()
+        if other not in meaning
+    ]
+    assert [task.sets[-1].file for task in mine] == [one]
+    assert {task.sets[-1].file for task in each} == {one, other}
+    assert [len(task.sets[-1].examples) for task in together] == [24]
+
+
+def test_keeps_the_one_version_of_a_part(tmp_path: Path) -> None:
+    files = {"set/dev_few_all.jsonl": labelled("dev"), "set/test_public.jsonl": labelled("test")}
+    [task] = read(folder_of(files, tmp_path))
+    assert [(one.name, one.file) for one in task.sets] == [
+        ("train-12-1", "set/dev_few_all.jsonl"),
+        ("test", "set/test_public.jsonl"),
+    ]
+
+
+def test_numbers_the_rows_of_a_part_in_pieces_on(tmp_path: Path) -> None:
+    files = {f"set/data/test-0000{n}-of-00002.jsonl": labelled(f"t{n}") for n in range(2)}
+    [task] = read(folder_of(files, tmp_path))
+    assert [row.source_id for row in task.sets[-1].examples] == [str(n) for n in range(1, 25)]
