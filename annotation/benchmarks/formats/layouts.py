@@ -49,6 +49,8 @@ class SetFiles:
     part: str = ""
     # Of each file, which one of several of its part.
     versions: Sequence[str] = ()
+    # Files that hold more of the same rows.
+    beside: Sequence[str] = ()
     # Read only to draw shot sets from.
     is_part: bool = False
 

@@ -13,18 +13,20 @@ from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.class_names import class_names
 from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
-from annotation.benchmarks.formats.files import Fields, as_utf8
+from annotation.benchmarks.formats.files import Fields, as_utf8, read_table
+from annotation.benchmarks.formats.finding import Described, find_tasks
+from annotation.benchmarks.formats.joining import (
+    ask_to_join,
+    lines_beside,
+    with_lines,
+    with_others,
+)
 from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
-from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
+from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
 from annotation.benchmarks.formats.parts import PART, check_training, set_of, sets_of_table
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
 from annotation.benchmarks.formats.tables import SAID, TableReader
-from annotation.benchmarks.formats.task_files import (
-    is_task_file,
-    read_task_file,
-    shipped_description,
-)
-from annotation.benchmarks.formats.versions import in_versions
+from annotation.benchmarks.formats.task_files import shipped_description
 from annotation.benchmarks.scripts import (
     LANGUAGES,
     LATIN,
@@ -62,34 +64,34 @@ def read_benchmark(
     """Every task of a folder, an archive or a file, or `only` these slugs, and the names of files
     that were not read. said: what a task's file would say, for tables without one. lax: leave out
     the columns of tables that are not used, whatever they hold. Raises BadInput."""
-    found, ignored = find_folders(files.names, files.title)
-    if not found:
-        task_files = [name for name in files.names if is_task_file(name, files)]
-        found, ignored = find_tables(files.names, files.title, task_files)
-    owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
-    own = {task.slug: {**owns.get(task.own, {}), **(said or {})} for task in found}
-    chosen = [(one, own[task.slug]) for task in found for one in in_versions(task, own[task.slug])]
-    there, left = (
-        {file for task in of for one in task.sets for file in one.files}
-        for of in (found, [task for task, _ in chosen])
-    )
-    ignored = [*ignored, *sorted(there - left)]
-    slugs = [task.slug for task, _ in chosen]
+    found, ignored = find_tasks(files, said or {})
+    slugs = [task.slug for task, _own in found]
     for slug in only or ():
         if slug not in slugs:
             raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
-    wanted = [(task, own) for task, own in chosen if not only or task.slug in only]
-    check_training([task for task, _ in wanted])
+    wanted = [(task, own) for task, own in found if not only or task.slug in only]
+    try:
+        check_training([task for task, _own in wanted])
+        return _read_all(wanted, files, progress, encoding=encoding, draw=draw, lax=lax), ignored
+    except BadInput:
+        if not any("join" in own for _task, own in wanted):
+            unread = [task for task, _own in wanted]
+            ask_to_join(unread, lambda file: [*read_table(files.read(file), file, encoding)])
+        raise
+
+
+def _read_all(
+    wanted: Described, files: Files, progress: Progress, **how: Any
+) -> list[content.ReadTask]:
     tasks, unlabelled = list[content.ReadTask](), list[Unlabelled]()
-    for number, (task, own_fields) in enumerate(wanted):
+    for number, (task, own) in enumerate(wanted):
         progress(number, len(wanted), f"Reading {task.name}")
         try:
-            read = read_task(task, files, dict(own_fields), encoding=encoding, draw=draw, lax=lax)
-            tasks.append(read)
+            tasks.append(read_task(task, files, dict(own), **how))
         except Unlabelled as refusal:
             unlabelled.append(refusal)
     _leave_out(unlabelled, tasks)
-    return tasks, ignored
+    return tasks
 
 
 def _leave_out(unlabelled: Sequence[Unlabelled], tasks: Sequence[content.ReadTask]) -> None:
@@ -121,10 +123,20 @@ def read_task(
     reader = RowReader(files, as_set=tables.as_set)
     source = draw.source if draw else None
 
+    beside = {file: one.beside for one in task.sets for file in one.files}
+
+    def raw(data: bytes, file: str) -> list[content.Record]:
+        rows, by = [*read_table(data, file, encoding, tables.left_out)], said.get("join")
+        if lines := lines_beside(file, files.names):
+            rows = with_lines(rows, lines, files.read(lines), by)
+        for other in beside.get(file, ()):
+            rows = with_others(rows, [*read_table(files.read(other), other, encoding)], by or "")
+        return rows
+
     def records(file: str) -> Iterable[content.Record]:
         data = read_file(source) if source and file == str(source) else files.read(file)
         if task.is_table:
-            return tables.read(data, file, encoding)
+            return tables.read(raw(data, file), file)
         return content.read_records(as_utf8(data, file, encoding), file)
 
     @cache

@@ -32,7 +32,7 @@ from annotation.benchmarks.formats.content import (
     ask_about_rows,
     gathered,
 )
-from annotation.benchmarks.formats.files import Fields, read_table
+from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.known_sets import (
     NO_SET,
     TRAINING_PARTS,
@@ -60,7 +60,7 @@ MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "T
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
-    *("rows", "apart_by", "versions"),
+    *("rows", "apart_by", "versions", "join"),
 )
 # A column that says which part of the set a row belongs to.
 PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
@@ -124,9 +124,9 @@ class TableReader:
             return sorted(labels)
         return [label for _number, label in sorted(numbers)]
 
-    def read(self, data: bytes, file: str, encoding: str = "") -> list[Record]:
-        """Its rows in the fields of CLUES. Raises BadInput."""
-        table = self._table(data, file, encoding)
+    def read(self, raw: Sequence[Record], file: str) -> list[Record]:
+        """The rows of a file in the fields of CLUES. Raises BadInput."""
+        table = self._table(raw, file)
         aside, unused = sort_out(table, lax=self._lax)
         self.aside += [name for name in aside if name not in self.aside]
         self.unused += [name for name in unused if name not in self.unused]
@@ -163,8 +163,7 @@ class TableReader:
         ask_about_rows(refused, len(kept))
         return kept
 
-    def _table(self, data: bytes, file: str, encoding: str) -> Table:
-        raw = list(read_table(data, file, encoding, self.left_out))
+    def _table(self, raw: Sequence[Record], file: str) -> Table:
         self.known = set_of_rows((record.fields for record in raw), f"{file} {self._called}")
         if inner := str(self._said.get("rows") or ""):
             self.known = KnownSet(rows=inner)

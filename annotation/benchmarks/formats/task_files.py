@@ -133,6 +133,10 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),
     "rows": (_is_text(200), "the column that holds a list of objects, each of them a question"),
     "parts": (_are_parts, f"an object that names for “test” or “shots” one of {', '.join(PARTS)}"),
+    "join": (
+        lambda value: value == "" or _is_text(200)(value),
+        "line, or the column whose value rows of two files share, or empty",
+    ),
     "versions": (
         lambda value: value in ("each", "together") or samples.are_texts(value),
         "each, together, or a list of the versions that are meant",

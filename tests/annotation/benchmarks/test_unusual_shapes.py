@@ -198,3 +198,45 @@ def test_numbers_the_rows_of_a_part_in_pieces_on(tmp_path: Path) -> None:
     files = {f"set/data/test-0000{n}-of-00002.jsonl": labelled(f"t{n}") for n in range(2)}
     [task] = read(folder_of(files, tmp_path))
     assert [row.source_id for row in task.sets[-1].examples] == [str(n) for n in range(1, 25)]
+
+
+def goals(count: int) -> str:
+    return table(
+        "goal", "sol1", "sol2", rows=[(f"How {n}?", f"a{n}", f"b{n}") for n in range(count)]
+    )
+
+
+def test_joins_answers_line_by_line(tmp_path: Path) -> None:
+    files = {"piqa/valid.jsonl": goals(12), "piqa/valid-labels.lst": "0\n1\n1\n" * 4}
+    asked = asked_of(files, tmp_path)
+    assert "piqa/valid-labels.lst lies beside piqa/valid.jsonl" in asked.what
+    line, not_its_answers = asked.readings
+    [task] = read(tmp_path / "folder", said=said(line))
+    assert gold_of(task)[:3] == ["a0", "b1", "b2"]
+    assert task.notes["recognised"] == ["PIQA"]
+    with pytest.raises(BadInput, match="no column is the answer"):
+        read(tmp_path / "folder", said=said(not_its_answers))
+    longer = folder_of({"piqa/valid.jsonl": goals(13)}, tmp_path)
+    with pytest.raises(BadInput, match=r"valid-labels.lst has 12 lines for the 13 rows of piqa"):
+        read(longer, said=said(line))
+
+
+def test_joins_questions_and_answers_by_their_id(tmp_path: Path) -> None:
+    asks = [(f"q{n}", f"Which is {n}?") for n in range(12)]
+    answers = [(f"q{n}", f"It is {7 * n}.") for n in reversed(range(12))]
+    files = {
+        "set/questions.jsonl": table("id", "question", rows=asks),
+        "set/answers.jsonl": table("id", "answer", rows=answers),
+    }
+    asked = asked_of(files, tmp_path)
+    line, no_join = asked.readings
+    assert line == '"join": "id"'
+    assert {*asked.row} == {"id", "question", "answer"}
+    [task] = read(tmp_path / "folder", said=said(line))
+    by_id = {row.source_id: (row.context[0], row.gold_texts) for row in task.sets[-1].examples}
+    assert by_id["q2"] == ("Which is 2?", [["It is 14."]])
+    with pytest.raises(BadInput, match="no column is the question"):
+        read(tmp_path / "folder", said=said(no_join))
+    fewer = {"set/answers.jsonl": table("id", "answer", rows=answers[1:])}
+    with pytest.raises(BadInput, match=r"its “id” must stand once in set/answers.jsonl and set/q"):
+        read(folder_of(fewer, tmp_path), said=said(line))

@@ -1,0 +1,31 @@
+"""The tasks that a benchmark's files hold, each with what its own file says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.benchmarks.archives import Files
+from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.joining import LINE, as_one
+from annotation.benchmarks.formats.layouts import TaskFiles, find_folders, find_tables
+from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
+from annotation.benchmarks.formats.versions import in_versions
+
+Described = list[tuple[TaskFiles, Fields]]
+
+
+def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[str]]:
+    """And the names of files that are not read. said: of all of them. Raises BadInput."""
+    found, ignored = find_folders(files.names, files.title)
+    if not found:
+        task_files = [name for name in files.names if is_task_file(name, files)]
+        found, ignored = find_tables(files.names, files.title, task_files)
+    owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
+    own = {task.own: {**owns.get(task.own, {}), **said} for task in found}
+    if any(one.get("join", LINE) not in ("", LINE) for one in own.values()):
+        found = [as_one(found, files.title)]
+    described = [(one, own[task.own]) for task in found for one in in_versions(task, own[task.own])]
+    there, meant = (
+        {file for task in tasks for one in task.sets for file in one.files}
+        for tasks in (found, [task for task, _own in described])
+    )
+    return described, [*ignored, *sorted(there - meant)]

@@ -1,0 +1,100 @@
+"""Questions and answers in two files: line by line, or under the same ids."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from annotation.benchmarks.formats.content import Ambiguous, Record
+from annotation.benchmarks.formats.files import decoded
+from annotation.benchmarks.formats.known_sets import is_aside
+from annotation.benchmarks.formats.layouts import TaskFiles, slug_of
+from annotation.models.errors import BadInput
+
+# Only so many tasks are looked through for an id that they share.
+LINE, MOST = "line", 4
+# A file with an answer a line, for the table whose name begins its own.
+LINES = re.compile(r"(?P<of>.+?)[-_.](?:labels?|answers?|gold)\.(?:lst|txt)", re.I)
+Read = Callable[[str], Sequence[Record]]
+
+
+def lines_beside(file: str, names: Sequence[str]) -> str:
+    found = {match["of"]: name for name in names if (match := LINES.fullmatch(name))}
+    return found.get(file.rpartition(".")[0], "")
+
+
+def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> list[Record]:
+    """The rows, each with its line as its label. Raises Ambiguous where nothing says so."""
+    if by is None:
+        answers = ("join", LINE, "each of its lines is the answer to the row in its place")
+        other = ("join", "", "it belongs to something else")
+        raise Ambiguous("", f"{beside} lies beside {rows[0].file}.", answers, other)
+    if by != LINE:
+        return rows
+    lines = [line.strip() for line in decoded(data, beside, "utf-8-sig").splitlines()]
+    if len(lines) != len(rows):
+        raise BadInput(
+            f"{beside} has {len(lines)} lines for the {len(rows)} rows of {rows[0].file}: give "
+            "each row its line."
+        )
+    return [
+        replace(row, fields={**row.fields, "label": line})
+        for row, line in zip(rows, lines, strict=True)
+    ]
+
+
+def as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
+    """The task whose parts stand in the files of several."""
+    first = tasks[0]
+    sets = [
+        replace(
+            one,
+            beside=[
+                file
+                for other in tasks[1:]
+                for of in other.sets
+                if of.part == one.part
+                for file in of.files
+            ],
+        )
+        for one in first.sets
+    ]
+    return replace(first, name=title, slug=slug_of(title), sets=sets)
+
+
+def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[Record]:
+    """The rows, each with the cells of the others that have the same in this column."""
+    cells = {str(other.fields.get(by)): other.fields for other in others}
+    alone = [row for row in rows if str(row.fields.get(by)) not in cells]
+    if alone or len(cells) < len(others) or len(others) > len(rows):
+        where = alone[0].where if alone else others[-1].where
+        raise BadInput(
+            f"{where}: its “{by}” must stand once in {rows[0].file} and {others[0].file}."
+        )
+    return [replace(row, fields={**cells[str(row.fields.get(by))], **row.fields}) for row in rows]
+
+
+def ask_to_join(tasks: Sequence[TaskFiles], read: Read) -> None:
+    """Raise Ambiguous where the first tables of two tasks have the same ids, and other columns."""
+    tables = list[Sequence[Record]]()
+    for task in tasks[:MOST] if len(tasks) > 1 else ():
+        with suppress(BadInput):
+            tables.append(read(task.sets[0].files[0]))
+    for one, other in combinations(filter(None, tables), 2):
+        shared = [name for name in one[0].fields if name in other[0].fields]
+        ids = [name for name in shared if is_aside(name) or name.lower() == "id"]
+        if shared != ids or len(ids) != 1 or _cells(one, ids[0]) != _cells(other, ids[0]):
+            continue
+        raise Ambiguous(
+            "",
+            f"{one[0].file} and {other[0].file} have the same “{ids[0]}”, and other columns.",
+            ("join", ids[0], "rows of the same id are one"),
+            ("join", "", "they are tasks of their own"),
+            row={**other[0].fields, **one[0].fields},
+        )
+
+
+def _cells(rows: Sequence[Record], name: str) -> Mapping[str, Any]:
+    return {str(row.fields.get(name)): None for row in rows}
