@@ -103,7 +103,10 @@ def find_columns(table: Table) -> Fields:
 
 def _ask_about_rows(columns: Fields, table: Table) -> None:
     """Raise Ambiguous where a row holds several questions, and none is found beside them."""
-    inner = [name for name in table.names if any(_are_objects(r, name) for r in table.rows)]
+    left = table.said.get("unused") or ()
+    inner = [
+        n for n in table.names if any(_are_objects(r, n) for r in table.rows) and n not in left
+    ]
     asked = [path.partition(".")[0] for path in as_list(columns.get("question")) if "." in path]
     lacks = not (columns.keys() & {"question", "context"} and "answer" in columns)
     found = inner if lacks else [name for name in inner if name in asked]
@@ -114,6 +117,7 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
             table.file,
             f"{told} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
             *(("rows", name, each) for name in found),
+            ("unused", found, "no part of what is asked"),
             row=table.shown(table.rows[0]),
         )
 
@@ -206,9 +210,19 @@ def _check_whole(columns: Fields, table: Table) -> None:
     asks = [path for n in texts if not is_aside(n) for path in _text_paths(n, table.rows[0])]
     if "answer" in columns and asks and not is_row(table.names):
         together = [("columns", {"context": asks}, "all of them, one under the other")]
+        pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
         raise Ambiguous(
             table.file,
             f"no column is the question; {_there(table.names)}.",
+            *(
+                ("columns", {"context": a, "question": b}, f"“{b}” is asked of “{a}”")
+                for a, b in pairs
+            ),
+            *(
+                ("columns", {"context": [*both]}, " above ".join(both))
+                for both in pairs
+                if asks[2:]
+            ),
             *(("columns", {"question": n}, f"“{n}” is the question") for n in asks[:4]),
             *together * (len(asks) > 1),
             row=table.shown(table.rows[0]),
@@ -353,7 +367,8 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     if "options" in columns or not isinstance(gold := columns["answer"], str):
         return uses
     # Labels repeat, and are no options beside others.
-    labels = [name for name in texts if _repeats(name, table)]
+    are_texts = [name for name in texts if isinstance(first.fields.get(name), str)]
+    labels = [name for name in are_texts if _repeats(name, table)]
     others = [name for name in texts if name not in labels and not programs_in(table.names)]
     if len(others) > 1 or any(isinstance(first.fields.get(name), list) for name in others):
         answer = str(text_of(table.cells(first, "answer")[0]))

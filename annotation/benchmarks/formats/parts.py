@@ -160,14 +160,18 @@ def _first_labelled(
 
 
 def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
-    """Raise Ambiguous where some parts have columns that others lack: one may be the answer."""
+    """Raise Ambiguous where some parts have columns that others lack, or there are columns of 0 and
+    1: one may be the answer, or all."""
     fewest = min((one.names for one in refusals), key=len, default=())
     for refusal in refusals:
-        more = [name for name in refusal.names if name not in fewest and not is_aside(name)]
-        if fewest and more:
-            readings = (("columns", {"answer": n}, f"“{n}” is the answer") for n in more[:6])
+        row = {name: cell for name, cell in (refusal.row or {}).items() if not is_aside(name)}
+        marks = [name for name, cell in row.items() if str(cell) in ("0", "1")]
+        more = [name for name in row if name not in fewest]
+        readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in more[:6]]
+        each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")
+        if readings or len(marks) > 1:
             raise Ambiguous(
-                "", f"{refusal} Other parts lack some of them.", *readings, row=refusal.row
+                "", str(refusal), *readings, *[each] * (len(marks) > 1), row=refusal.row
             )
 
 

@@ -104,6 +104,7 @@ def test_offers_texts_where_no_column_is_the_question() -> None:
     rows = [(f"A first {n}.", f"A second {n}.", n / 2) for n in range(9)]
     asked = question(table("sentence1", "sentence2", "label", rows=rows))
     assert [*asked.readings] == [
+        '"columns": {"context": "sentence1", "question": "sentence2"}',
         '"columns": {"question": "sentence1"}',
         '"columns": {"question": "sentence2"}',
         '"columns": {"context": ["sentence1", "sentence2"]}',

@@ -240,3 +240,26 @@ def test_joins_questions_and_answers_by_their_id(tmp_path: Path) -> None:
     fewer = {"set/answers.jsonl": table("id", "answer", rows=answers[1:])}
     with pytest.raises(BadInput, match=r"its “id” must stand once in set/answers.jsonl and set/q"):
         read(folder_of(fewer, tmp_path), said=said(line))
+
+
+def test_offers_a_numbered_pair_as_text_and_question() -> None:
+    rows = [(f"Satz {n}.", f"Ein {n}.", ["ja", "nein"][n % 2], "Wir.") for n in range(12)]
+    asked = question(table("sentence1", "sentence2", "label", "who", rows=rows))
+    first, second, *_others = asked.readings
+    assert first == '"columns": {"context": "sentence1", "question": "sentence2"}'
+    assert second == '"columns": {"context": ["sentence1", "sentence2"]}'
+
+
+def test_offers_columns_of_marks_as_labels() -> None:
+    rows = [(f"Tweet {n}", n % 2, 1 - n % 2) for n in range(12)]
+    (line,) = question(table("tweet", "anger", "joy", rows=rows)).readings
+    assert line == '"columns": {"answer": ["anger", "joy"]}'
+
+
+def test_offers_to_leave_lists_of_objects_out() -> None:
+    judged = [{"label": "normal", "by": 1}, {"label": "hate", "by": 2}]
+    text = table("post", "annotators", rows=[(f"Post {n}.", judged) for n in range(4)])
+    rows, unused = question(text).readings
+    assert (rows, unused) == ('"rows": "annotators"', '"unused": ["annotators"]')
+    with pytest.raises(BadInput, match="no column is the question"):
+        read_text("t.jsonl", text, said=said(unused))
