@@ -326,12 +326,6 @@ class AnswerKind(ABC):
 
     # ---- The data of a benchmark
 
-    def fits(self, rows: Sequence[FileRow]) -> bool:
-        """Whether rows of a file that names no kind are of this one. Exactly one kind fits; one
-        that no rows give away never does, and has to be named: a typed text may be a selected one,
-        a number may be a label or a piece of the text, and several labels may be pieces."""
-        return False
-
     def problem_of_row(self, row: FileRow) -> str:
         """What is wrong with a row for this kind; empty if nothing."""
         return ""

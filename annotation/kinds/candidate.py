@@ -43,9 +43,6 @@ class Candidate(OneOption):
         ),
     )
 
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        return any(row.candidates for row in rows) and not any(row.options for row in rows)
-
     def problem_of_row(self, row: kinds.FileRow) -> str:
         return "" if row.candidates else "“entities” must name some"
 

@@ -147,11 +147,6 @@ class Choice(OneOption):
     takes_labels = True
     takes_markup = True
 
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        if any(row.options for row in rows):
-            return True
-        return not any(row.candidates for row in rows) and are_labels(rows)
-
     def problem_of_row(self, row: kinds.FileRow) -> str:
         if row.options and not {text for texts in row.gold_texts for text in texts} <= {
             *_numbers(row.options)

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import kinds
-from annotation.kinds.choice import are_labels
 from annotation.kinds.replies import read_pieces
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -30,10 +29,6 @@ class Spans(kinds.AnswerKind):
     task = gettext_lazy("You read short texts and mark words in them.")
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True
-
-    def fits(self, rows: Sequence[kinds.FileRow]) -> bool:
-        is_choice = any(row.candidates or row.options for row in rows)
-        return not is_choice and not are_labels(rows)
 
     def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
         if max_spans is None or len(texts) <= max_spans:

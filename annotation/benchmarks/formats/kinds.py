@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, Span
 from annotation.benchmarks.formats.tables import TableReader
-from annotation.kinds import answer_kinds
-from annotation.kinds.choice import MOST_LABELS, label_of
+from annotation.kinds.candidate import KIND as CANDIDATE
+from annotation.kinds.choice import KIND as CHOICE
+from annotation.kinds.choice import MOST_LABELS, are_labels, label_of
 from annotation.kinds.spans import KIND as SPANS
 from scoring.core.normalisation import in_one_form, read_number
 from scoring.core.spans import holds
@@ -27,7 +28,7 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
     if any(row.options for row in rows) and not tables.known.name:
         _check_one_option(rows)
     if any(row.options or row.candidates for row in rows):
-        return next(kind.name for kind in answer_kinds() if kind.fits(rows))
+        return kind_of_rows(rows)
     golds = [label_of(row) for row in rows]
     marked = tables.has_text and all(_is_in_text(row) for row in rows)
     if not all(golds):
@@ -71,6 +72,16 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         ("kind", "text", "answers to type"),
         row=rows[0].shown,
     )
+
+
+def kind_of_rows(rows: Sequence[ReadExample]) -> str:
+    """Of rows that no table and no name tells the kind of. Typed texts, numbers and several labels
+    may be words of the texts, and have to be named."""
+    if any(row.options for row in rows):
+        return CHOICE.name
+    if any(row.candidates for row in rows):
+        return CANDIDATE.name
+    return CHOICE.name if are_labels(rows) else SPANS.name
 
 
 def _check_one_option(rows: Sequence[ReadExample]) -> None:

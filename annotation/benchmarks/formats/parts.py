@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
-from annotation.benchmarks.formats.columns import Unlabelled
+from annotation.benchmarks.formats.columns import MARKS, Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS, is_aside
@@ -165,7 +165,7 @@ def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
     fewest = min((one.names for one in refusals), key=len, default=())
     for refusal in refusals:
         row = {name: cell for name, cell in (refusal.row or {}).items() if not is_aside(name)}
-        marks = [name for name, cell in row.items() if str(cell) in ("0", "1")]
+        marks = [name for name, cell in row.items() if str(cell) in MARKS]
         more = [name for name in row if name not in fewest]
         readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in more[:6]]
         each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")

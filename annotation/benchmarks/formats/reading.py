@@ -21,7 +21,12 @@ from annotation.benchmarks.formats.joining import (
     with_lines,
     with_others,
 )
-from annotation.benchmarks.formats.kinds import kind_of_table, rare_labels, with_plain_labels
+from annotation.benchmarks.formats.kinds import (
+    kind_of_rows,
+    kind_of_table,
+    rare_labels,
+    with_plain_labels,
+)
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
 from annotation.benchmarks.formats.parts import PART, check_training, set_of, sets_of_table
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
@@ -37,7 +42,7 @@ from annotation.benchmarks.scripts import (
     read_from_the_right,
     script_of,
 )
-from annotation.kinds import answer_kind, answer_kinds
+from annotation.kinds import answer_kind
 from annotation.kinds.naming import WAYS
 from annotation.models import Role
 from annotation.models.benchmark import Direction, Markup
@@ -193,9 +198,11 @@ def _kind_of(
     """As the task's file or its set names it, or by its rows, which it has to fit."""
     rows = [row for read_set in sets for row in read_set.examples]
     kind: str = own.get("kind") or tables.kind
-    if not kind and task.is_table:
-        kind = kind_of_table(rows, tables, is_named="choices" in own)
-    kind = kind or next(one.name for one in answer_kinds() if one.fits(rows))
+    if not kind:
+        is_named = "choices" in own
+        kind = (
+            kind_of_table(rows, tables, is_named=is_named) if task.is_table else kind_of_rows(rows)
+        )
     _check_kind(task, own, kind, rows)
     return kind
 

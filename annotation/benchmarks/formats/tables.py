@@ -23,7 +23,15 @@ from annotation.benchmarks.formats.cells import (
     turns,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
-from annotation.benchmarks.formats.columns import NOTHING, Table, find_columns, is_row, sort_out
+from annotation.benchmarks.formats.columns import (
+    MARKS,
+    NOTHING,
+    Table,
+    are_marks,
+    find_columns,
+    is_row,
+    sort_out,
+)
 from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
     NOT_TEXT,
@@ -55,8 +63,6 @@ from annotation.models.texts import is_key, is_text
 from scoring.core.normalisation import read_number
 
 MARK = "#### "
-# Whether a label fits, in a column of its own.
-MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "True": True}
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
@@ -90,8 +96,8 @@ class TableReader:
         self.known = NO_SET
         # Number, where a mark stands before the gold.
         self._kind = ""
-        self.has_text, self.is_label, self._text = False, False, ""
-        self.asks_nothing = False
+        self.has_text = self.is_label = self.asks_nothing = False
+        self._text = ""
         self.found: list[str] = []
         self.names = set[str]()
         # Rows of the files before, of one part: those without ids are numbered on.
@@ -146,9 +152,8 @@ class TableReader:
         left_out = self._said.get("leave_out", ())
         kept = list[Record]()
         refused = list[Ambiguous]()
-        numbers = range(self.before + 1, self.before + 1 + len(table.rows))
-        self.before += len(table.rows)
-        for number, record, sign in zip(numbers, table.rows, signs, strict=True):
+        begin, self.before = self.before + 1, self.before + len(table.rows)
+        for number, (record, sign) in enumerate(zip(table.rows, signs, strict=True), begin):
             # Other files may have the same ids.
             own = _id(record, columns, number)
             row = replace(record, named=f"{file}:{own}")
@@ -321,7 +326,7 @@ class TableReader:
         """Columns of several labels, with 1 where one of them fits. Raises BadInput."""
         names = as_list(table.columns["answer"])
         self._has_marks = "options" in table.columns and all(
-            _are_marks(row, table) for row in table.rows
+            are_marks(row, table) for row in table.rows
         )
         if len(names) < 2 or {*names} <= {*as_list(table.columns.get("options"))}:
             return
@@ -428,15 +433,6 @@ class TableReader:
                 "the task's file."
             )
         return names.get(text) or names[text.lower()]
-
-
-def _are_marks(row: Record, table: Table) -> bool:
-    """Whether its answer is 0 or 1 for each of its options."""
-    cell, options = table.cells(row, "answer")[0], table.cells(row, "options")
-    answer = listed(row, cell) if isinstance(cell, str) else cell
-    offered = options[0] if len(options) == 1 else options
-    is_list = isinstance(answer, list) and isinstance(offered, list)
-    return is_list and len(answer) == len(offered) > 1 and {*map(str, answer)} <= MARKS.keys()
 
 
 def _long_names(options: Any) -> list[str]:
