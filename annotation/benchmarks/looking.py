@@ -99,7 +99,7 @@ def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
         options = [[text, in_one_form(text) in right] for text in of.choices]
     return {
         "where": row.where,
-        "context": list(row.context),
+        "context": [*filter(None, row.context)],
         "question": row.question,
         "options": options,
         "gold": [" + ".join(texts) or "(nothing is to be found)" for texts in row.gold_texts],

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from annotation.benchmarks.formats.content import Ambiguous
+from annotation.benchmarks.importing import import_benchmark
+from annotation.models import Task
 from annotation.models.errors import BadInput
+from annotation.models.frozen import batch_content
+from annotation.studies.lifecycle import start_study
+from annotation.work.page import asked_html
+from tests import make
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
 from tests.annotation.benchmarks.test_tables import read, read_text
@@ -263,3 +269,19 @@ def test_offers_to_leave_lists_of_objects_out() -> None:
     assert (rows, unused) == ('"rows": "annotators"', '"unused": ["annotators"]')
     with pytest.raises(BadInput, match="no column is the question"):
         read_text("t.jsonl", text, said=said(unused))
+
+
+@pytest.mark.django_db
+def test_people_see_pairs_without_an_empty_text(tmp_path: Path) -> None:
+    columns = {"question": "", "options": ["good", "bad"], "answer": "good"}
+    own = {"description": "Which one is English?", "columns": columns}
+    folder = folder_of({"test.jsonl": PAIRS, "task.json": json.dumps(own)}, tmp_path)
+    import_benchmark(folder, name="pairs")
+    task = Task.objects.get(benchmark__name="pairs")
+    batch = make.batch(make.study(task.benchmark), task, zero_shot=True)
+    start_study(batch.study, at=make.NOON)
+    page = asked_html(batch.pk, batch_content(batch.pk).test[0].pk, "en")
+    assert 'class="context"' not in page
+    assert "These cats 0 sleep." in page
+    assignment = make.worked_through(batch)
+    assert assignment.judgements.count() == 12
