@@ -90,9 +90,9 @@ class Plan:
 
     @cached_property
     def strong_enough(self) -> people_designs.PeopleDesign | None:
-        """The cheapest design that shows the difference four times out of five; by the formula alone,
-        on more items, where these do not do. None where the recommended one does, or none is known.
-        """
+        """The cheapest design that shows the difference four times out of five; by the formula
+        alone, on more items, where these do not do. None where the recommended one does, or none is
+        known."""
         if self.recommended and (self.chance is None or self.chance >= ENOUGH):
             return None
         if self.recommended is None and not self.is_for_difference:
