@@ -70,10 +70,16 @@ def sets_of_table(
     has_training = any(map(_is_training, [*within, *(one.part for one in order)]))
     practised = said.get("parts", {}).get("shots", "") if has_training else ""
 
+    def is_smaller(made: ReadSet) -> bool:
+        """Than a part to train on."""
+        training = [read(one.files) for one in order if _is_training(one.part)]
+        training += [others for part, others in within.items() if _is_training(part)]
+        return len(made.examples) < max(map(len, training))
+
     def is_taken(made: ReadSet, of: SetFiles) -> bool:
         """Shots are drawn from what is there to train on, where there is any."""
         is_open = has_training and not of.is_part
-        if is_open and made.name != PART and not practised:
+        if is_open and made.name != PART and not practised and is_smaller(made):
             _ask_about_shots(made, of)
         is_practised = not draw if made.name == PART else of.part.startswith(practised)
         if is_practised or not is_open:

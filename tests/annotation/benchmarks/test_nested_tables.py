@@ -218,8 +218,9 @@ def test_shots_are_drawn_from_training_parts_where_there_are_any(tmp_path: Path)
 
 
 def test_asks_whether_a_small_part_is_practice_where_another_is_to_train_on(tmp_path: Path) -> None:
-    for name in ("train.jsonl", "dev.jsonl", "test.jsonl"):
-        (tmp_path / name).write_text(many(["bad", "good"]).replace("Review", name))
+    for name, times in (("train.jsonl", 11), ("dev.jsonl", 10), ("test.jsonl", 10)):
+        rows = many(["bad", "good"], times=times).replace("Review", name)
+        (tmp_path / name).write_text(rows)
     with pytest.raises(Ambiguous, match="the part “dev” has 20 rows") as refusal:
         read(tmp_path)
     assert [*refusal.value.readings] == ['"parts": {"shots": "dev"}', '"parts": {"shots": "train"}']

@@ -211,8 +211,7 @@ def test_a_part_without_answers_is_left_out_and_said() -> None:
 
 
 def test_a_training_part_is_never_the_test() -> None:
-    said = {"parts": {"shots": "train"}}
-    task = task_of("03-part-folders/mnli-names", said=said)
+    task = task_of("03-part-folders/mnli-names")
     assert {row.where.split(",")[0] for row in task.sets[-1].examples} == {"test_matched.jsonl"}
     assert task.notes["not_drawn"][0] == "train.jsonl: not read"
     task = task_of("03-part-folders/pf")
