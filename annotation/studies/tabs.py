@@ -65,7 +65,7 @@ class Tab:
 _SET_UP = (Right.SET_UP, CHANGE)
 _READ = (Right.PEOPLE, "annotation.view_assignment", STARTED)
 TABS = (
-    Tab("rehearsed", "What came out", SCORING_PAGES["rehearsal"], *_SET_UP, of_people=False),
+    Tab("rehearsed", "Results", SCORING_PAGES["rehearsal"], *_SET_UP, of_people=False),
     Tab("overview", "Overview", "annotation:watch", Right.TABLES, of_rehearsals=False),
     Tab("settings", "Settings", "admin:annotation_study_change", Right.SET_UP, by_key=True),
     Tab("batches", "Batches", SCORING_PAGES["builder"], *_SET_UP, DRAFTS),

@@ -166,7 +166,7 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
     def task_place(record: Record) -> int:
         return tasks.index(record["task"]) if record.get("task") in tasks else len(tasks)
 
-    headings = {"difference": "People less system"} if of_people else {}
+    headings = {"difference": "People minus system"} if of_people else {}
     columns = (
         replace(each, is_name=each.key == name, heading=headings.get(each.key, each.heading))
         for each in table.without(told).columns

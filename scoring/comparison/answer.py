@@ -31,7 +31,7 @@ WHY_UNCLAIMED = (
     "Who looks at them while people come, and stops when they look good, is too often wrong."
 )
 # What tables mark with ¶.
-ALIKE = "answers alike or unread"
+ALIKE = "nearly constant or unreadable answers"
 
 
 @dataclass

@@ -222,7 +222,7 @@ def _verdict(
     holds = holds_without_each(member.test, member.without(), margin=margin)
     with_excluded = including[0] == direction and not (including[2] > MOST >= adjusted)
     lacks = {
-        f"sure by itself, not among {family} comparisons": adjusted > MOST,
+        f"sure by itself, not after correcting for {family} comparisons": adjusted > MOST,
         "fewer than eight people": member.people < FEWEST_FOR_SURE,
         "falls without one annotator": not holds,
         "falls with the excluded": not with_excluded,

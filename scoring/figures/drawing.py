@@ -84,7 +84,7 @@ def shots_figure(
 
 
 def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
-    """A forest: each difference with its interval, people less system; hollow where not sure."""
+    """A forest: each difference with its interval, people minus system; hollow where not sure."""
     shown = [test for test in tests if test["difference"] is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
@@ -109,7 +109,7 @@ def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
     ends = [0.0, *(end for test in shown for key in REACH if (end := test[key]) is not None)]
     panel.set_xlim(max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2))
     # Beneath the marks alone, which names leave half of the width.
-    told = "people less system, percent points, with 95 % interval"
+    told = "people minus system, percent points, with 95 % interval"
     label_across(panel, fill(told, int(0.55 * width / (SIGN * size.scale))), size)
     dress(panel, "x", size)
     return figure

@@ -180,7 +180,7 @@ class StartForm(forms.Form):
         label="Task",
         queryset=Task.objects.none(),
         required=False,
-        empty_label="another one, as “More” says",
+        empty_label="Custom (see More)",
     )
     difference = forms.FloatField(
         label="Which difference to a system matters, in points?",
@@ -211,7 +211,7 @@ class StartForm(forms.Form):
         ]
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "a typical crowd, or as “More” says"), *pilots]
+        field.choices = [("", "A typical crowd (see More)"), *pilots]
 
     def values(self) -> tuple[dict[str, str], Pilot | None]:
         """The planner's fields as the task and the pilot say; the pilot knows the times and how

@@ -228,7 +228,7 @@ class Design:
         """What is adjusted for together."""
         averages = ["averages over tasks"] if self.averaged else []
         changes = ["more shots against fewer"] * self.has_changes
-        singles = "single tasks" if len(self.tasks) > 1 else "people less system"
+        singles = "single tasks" if len(self.tasks) > 1 else "people minus system"
         return [*averages, singles, *changes]
 
     @property

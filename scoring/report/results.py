@@ -347,7 +347,7 @@ def tests_table(results: Results) -> Table:
     left_out = "; left out are items that one side did not answer" if is_left_out else ""
     table = Table(
         "tests",
-        f"Differences in points of S1, people less system{fewer}, for new items over m "
+        f"Differences in points of S1, people minus system{fewer}, for new items over m "
         f"item clusters{left_out}.",
         "",
         OF_TESTS,

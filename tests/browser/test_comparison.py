@@ -174,7 +174,7 @@ def test_opens_a_test_into_all_its_figures(
 
 def test_sorts_a_table_and_says_so(researcher: Page, live_server: LiveServer, batch: Batch) -> None:
     visit(researcher, live_server, batch, "analysis")
-    researcher.locator("#tests").get_by_role("link", name="People less system").click()
+    researcher.locator("#tests").get_by_role("link", name="People minus system").click()
     expect(researcher.locator("#tests th[aria-sort=descending]")).to_be_visible()
     assert "sort=tests%3A-difference" in researcher.url
 

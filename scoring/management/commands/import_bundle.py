@@ -9,7 +9,7 @@ from scoring.management.arguments import add_bundle
 
 class Command(RefusingCommand):
     help = (
-        "Check a study bundle and show its figures, read-only, under “Studies of others”. Adds one "
+        "Check a study bundle and show its figures, read-only, under “Imported studies”. Adds one "
         "row; no study, task or annotator is made, and nobody in it counts as having seen a task."
     )
 
@@ -23,5 +23,5 @@ class Command(RefusingCommand):
         study, is_new = store(checked, owner=owner)
         done = "Imported" if is_new else "Imported before"
         self.stdout.write(
-            f"{done}: {study.title} ({study.slug}), to be read under Studies of others."
+            f"{done}: {study.title} ({study.slug}), to be read under Imported studies."
         )

@@ -235,5 +235,5 @@ def test_does_not_start_where_nobody_can_be_right() -> None:
     study = unanswerable_draft("Cy", "Di")
     study.unanswerable_reason = "They are part of the published set."
     study.save()
-    with pytest.raises(NotReady, match="No test item of Names can be answered rightly"):
+    with pytest.raises(NotReady, match="No test item of Names can be answered correctly"):
         start_study(study, at=make.NOON)

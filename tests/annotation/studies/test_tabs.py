@@ -68,7 +68,7 @@ def test_a_rehearsal_has_no_page_of_people(batch: Batch) -> None:
     tabs[True] = set(study_frame(owner, batch.study, tab="")["tabs"])
     labels = {of: {label for label, *_ in those} for of, those in tabs.items()}
     assert labels[False] - labels[True] == {"Overview", "People", "Payments"}
-    assert labels[True] - labels[False] == {"What came out"}
+    assert labels[True] - labels[False] == {"Results"}
 
 
 def test_every_page_says_who_is_signed_in(batch: Batch) -> None:

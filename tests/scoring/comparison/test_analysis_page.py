@@ -69,7 +69,7 @@ def test_says_a_verdict_from_the_side_of_people_as_the_table_does(
     text = admin_client.get(address(batch)).content.decode()
     assert '<span class="sign">△</span>&nbsp;people ahead, probable' in text
     assert '<summary>BERT-Base <span class="method">FT (110M)</span>' in text
-    assert "People less system" in text
+    assert "People minus system" in text
 
 
 def test_says_once_what_all_figures_are_under(admin_client: Client, computed: Batch) -> None:

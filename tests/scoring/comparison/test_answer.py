@@ -293,7 +293,7 @@ def test_whoever_may_not_see_the_gold_is_told_no_difference(client: Client, peop
     client.force_login(make.member(made, "viewer"))
     text = text_of(client, made)
     assert "BERT-Base FT 33" in text
-    for verdict in (*LEGEND, "BEAT", "too close", "people less system", "p, Holm", "probable"):
+    for verdict in (*LEGEND, "BEAT", "too close", "people minus system", "p, Holm", "probable"):
         assert not re.search(rf"{re.escape(verdict)}(?! better)", text), verdict
 
 

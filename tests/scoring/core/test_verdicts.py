@@ -141,7 +141,7 @@ def test_adjusts_over_the_tests_that_allow_a_claim() -> None:
         ("ahead", "sure"),
     ]
     assert [verdict.family for verdict in found] == [4] * 7
-    assert found[1].reasons == ("sure by itself, not among 4 comparisons",)
+    assert found[1].reasons == ("sure by itself, not after correcting for 4 comparisons",)
     assert found[5].reasons == ("other shot sets",)
     assert isnan(found[3].p_holm)
     assert isnan(found[5].p_holm)

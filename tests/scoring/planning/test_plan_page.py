@@ -398,7 +398,7 @@ def test_says_in_words_what_an_empty_choice_means(admin_client: Client) -> None:
     measured.cell([3, 4, 5])
     html = page(admin_client)
     assert "---" not in html
-    assert "another one, as “More” says</option>" in html
-    assert "a typical crowd, or as “More” says</option>" in html
+    assert "Custom (see More)</option>" in html
+    assert "A typical crowd (see More)</option>" in html
     assert "choose a task</option>" in html
     assert "choose a channel</option>" in html
