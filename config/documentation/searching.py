@@ -1,49 +1,113 @@
-"""A search through docs/: the sections that hold most of the words asked for, the best first."""
+"""A search through docs/: sections ranked by Okapi BM25 (Robertson and Zaragoza 2009) over the
+stems of their words, with what each word of this field is called elsewhere."""
 
 import re
+from collections import Counter
 from functools import cache
 from itertools import pairwise
+from math import log
+from typing import Any
 
 from django.utils.text import Truncator
+from snowballstemmer import stemmer
 
+from annotation.models.texts import described_beside
 from config.documentation import pages
 
 MOST_FOUND = 20
+# Paragraphs and cells of a section.
+BETWEEN = "\n\n"
 LONGEST_QUERY = 100
-# A word in a heading says what a section is about, and a whole word what was asked for.
-IN_HEADING = 10
-WHOLE = 5
-MOST_COUNTED = 5
+# BM25's usual constants: how soon a word counts no more, how much a long section is marked down.
+SATURATION, BY_LENGTH = 1.2, 0.75
+# A word in a heading says what a section is about, one in the title what its page is.
+IN_HEADING, IN_TITLE = 5, 3
+# A word that means the same counts less than the one that was asked for.
+SYNONYM = 0.6
+_KNOWN: dict[str, Any] = described_beside(__file__)
+_IGNORED = frozenset(_KNOWN["ignored"].split())
+_STEMMER = stemmer("english")
 # With its title, heading, address and text.
 Section = dict[str, str]
 
 
 def search(query: str) -> list[Section]:
-    words = query[:LONGEST_QUERY].casefold().split()
-    scored = [(_score(section, words), section) for section in _sections()]
-    most, _ = max(score for score, _ in scored)
-    found = sorted((one for one in scored if most and one[0][0] == most), key=lambda one: one[0])
-    best = [section for _, section in reversed(found[-MOST_FOUND:])]
-    return [{**section, "excerpt": _excerpt(section["text"], words[0])} for section in best]
+    """The best sections first, each with the lines in which it answers."""
+    asked = _meant(query[:LONGEST_QUERY])
+    scored = [(_score(number, asked), number) for number in range(len(_sections()))]
+    best = sorted(((score, -number) for score, number in scored if score), reverse=True)
+    found = [_sections()[-number] for _, number in best[:MOST_FOUND]]
+    return [{**one, "excerpt": _excerpt(one["text"], [*asked])} for one in found]
 
 
-def _score(section: Section, words: list[str]) -> tuple[int, int]:
-    """How many of the words it holds, and how well."""
-    heading, text = section["heading"].casefold(), section["text"].casefold()
-    counts = [IN_HEADING * _count(heading, word) + _count(text, word) for word in words]
-    return sum(map(bool, counts)), sum(counts)
+def _stems(text: str) -> list[str]:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    stems: list[str] = _STEMMER.stemWords([word for word in words if word not in _IGNORED])
+    return stems
 
 
-def _count(text: str, word: str) -> int:
-    """Within other words too, so that “release” finds “released”, but for less."""
-    whole = re.findall(rf"\b{re.escape(word)}\b", text)
-    return min(text.count(word), MOST_COUNTED) + WHOLE * min(len(whole), MOST_COUNTED)
+@cache
+def _same() -> list[list[list[str]]]:
+    """Of each meaning the ways to say it, as stems."""
+    return [[_stems(way) for way in (first, *ways)] for first, ways in _KNOWN["same"].items()]
 
 
-def _excerpt(text: str, word: str) -> str:
-    """From the beginning of the line in which it is."""
-    place = max(text.casefold().find(word), 0)
-    return Truncator(text[text.rfind("\n", 0, place) + 1 :].replace("\n", " ")).chars(160)
+def _meant(query: str) -> dict[str, float]:
+    """The stems that are looked for, and what each counts."""
+    words = _stems(query)
+    meant = dict.fromkeys(words, 1.0)
+    for ways in _same():
+        if any(_holds(words, way) for way in ways):
+            for stem in {stem for way in ways for stem in way}:
+                meant.setdefault(stem, SYNONYM / max(map(len, ways)))
+            # What this project calls it.
+            meant |= dict.fromkeys(ways[0], 1.0)
+    return meant
+
+
+def _holds(words: list[str], way: list[str]) -> bool:
+    """Whether the words stand there, one after the other."""
+    return bool(way) and any(words[at : at + len(way)] == way for at in range(len(words)))
+
+
+def _score(number: int, asked: dict[str, float]) -> float:
+    counts, length, average, rarity = _index()
+    held = counts[number]
+    stretch = SATURATION * (1 - BY_LENGTH + BY_LENGTH * length[number] / average)
+    score = sum(
+        worth * rarity[stem] * held[stem] * (SATURATION + 1) / (held[stem] + stretch)
+        for stem, worth in asked.items()
+        if stem in held
+    )
+    page, _, _ = _sections()[number]["address"].partition("/#")
+    fitting = [name for name in _KNOWN["worth"] if page.startswith(name)]
+    return score * float(_KNOWN["worth"][max(fitting, key=len)] if fitting else 1)
+
+
+@cache
+def _index() -> tuple[list[Counter[str]], list[int], float, dict[str, float]]:
+    """Of each section the counts of its stems and its length; the average length; and how rare each
+    stem is."""
+    counts, lengths = [], []
+    for section in _sections():
+        text = _stems(section["text"])
+        lengths.append(len(text))
+        heading, title = Counter(_stems(section["heading"])), Counter(_stems(section["title"]))
+        weighed = Counter(text)
+        weighed.update({stem: IN_HEADING * many for stem, many in heading.items()})
+        weighed.update({stem: IN_TITLE * many for stem, many in title.items()})
+        counts.append(weighed)
+    among = Counter(stem for held in counts for stem in held)
+    total = len(counts)
+    rarity = {stem: log(1 + (total - many + 0.5) / (many + 0.5)) for stem, many in among.items()}
+    return counts, lengths, sum(lengths) / total, rarity
+
+
+def _excerpt(text: str, stems: list[str]) -> str:
+    """From the beginning of the paragraph that holds most of what is asked."""
+    paragraphs = text.split(BETWEEN)
+    held = [len({*_stems(one)} & {*stems}) for one in paragraphs]
+    return Truncator(" ".join(paragraphs[held.index(max(held)) :]).replace("\n", " ")).chars(240)
 
 
 @cache
@@ -57,7 +121,7 @@ def _sections() -> list[Section]:
                 "title": pages.title(page),
                 "heading": tokens[start + 1].content.replace("`", ""),
                 "address": pages.address(f"{page}.md#{tokens[start].attrs['id']}"),
-                "text": "\n".join(one.content for one in tokens[start + 2 : end] if one.content),
+                "text": BETWEEN.join(one.content for one in tokens[start + 2 : end] if one.content),
             }
             sections.append(section)
     return sections

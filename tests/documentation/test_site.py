@@ -93,9 +93,9 @@ def test_finds_the_sections_that_hold_the_words(client: Client) -> None:
         assert f'id="{at}"' in client.get(f"/docs/{page}").content.decode()
     assert search("backup zzz") == search("backup") != []
     assert search("zzz") == search(" ") == []
-    nothing = client.get("/docs/", {"q": "<script>x" + "y" * 5000}).content.decode()
+    nothing = client.get("/docs/", {"q": "<zzz>x" + "y" * 5000}).content.decode()
     assert "No section has any of these words" in nothing
-    assert "<script>x" not in nothing
+    assert "<zzz>x" not in nothing
 
 
 def test_a_page_shows_its_pictures_and_leads_on(client: Client) -> None:
