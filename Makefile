@@ -130,7 +130,7 @@ lock: $(DEV_INSTALLED)
 
 # After a change of the annotators' texts; needs gettext.
 messages: $(INSTALLED)
-	$(PY) manage.py makemessages --locale de --no-obsolete --add-location file \
+	$(PY) manage.py makemessages --all --no-obsolete --add-location file \
 		$(addprefix --ignore ,$(VENV) tests scoring $(RESEARCHERS))
 
 $(INSTALLED): $(VENV)/made

@@ -1,15 +1,26 @@
-"""Compiles the translations of an installation: the repository keeps their sources alone."""
+"""The languages of annotators' pages: each is a folder of `locale/`, and nothing else. Their
+catalogues are compiled in an installation: the repository keeps the sources alone."""
 
 from pathlib import Path
 
-import polib
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 
-LOCALE = Path(__file__).parent.parent / "locale"
+FOLDER = Path(__file__).parent.parent / "locale"
+SOURCES = "*/LC_MESSAGES/*.po"
 
 
-def compile_catalogues(folder: Path = LOCALE) -> None:
-    for source in folder.glob("*/LC_MESSAGES/*.po"):
-        polib.pofile(str(source)).save_as_mofile(str(source.with_suffix(".mo")))
+def locales(folder: Path = FOLDER) -> dict[str, Locale]:
+    """By their codes, as a browser sends them; English is what the pages are written in."""
+    names = {"en", *(source.parts[-3] for source in folder.glob(SOURCES))}
+    return {name.lower().replace("_", "-"): Locale.parse(name) for name in sorted(names)}
+
+
+def compile_catalogues(folder: Path = FOLDER) -> None:
+    for source in folder.glob(SOURCES):
+        with source.open("rb") as read, source.with_suffix(".mo").open("wb") as written:
+            write_mo(written, read_po(read))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import django_stubs_ext
 from django_guid.integrations import CeleryIntegration
 
 from config import env
+from config.catalogues import FOLDER, locales
 
 # ModelAdmin, ModelForm and the like take a parameter in annotations; here, also at run time.
 django_stubs_ext.monkeypatch()
@@ -166,8 +167,9 @@ AXES_RESET_ON_SUCCESS = True
 
 # Languages and time
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES = [(code, locale.display_name) for code, locale in locales().items()]
+LANGUAGES_BIDI = [code for code, locale in locales().items() if locale.text_direction == "rtl"]
+LOCALE_PATHS = [FOLDER]
 TIME_ZONE = "UTC"
 
 # Static files

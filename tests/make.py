@@ -253,13 +253,14 @@ def running_batch(
     wanted: int = 3,
     training: int = 3,
     tests: int = 4,
+    language: str = "en",
     **study_fields: Any,
 ) -> Batch:
     """A batch of a study that has been started."""
     bench = benchmark()
     made = batch(
         study(bench, **study_fields),
-        task(bench, kind=kind, training=training, tests=tests),
+        task(bench, kind=kind, training=training, tests=tests, language=language),
         zero_shot=zero_shot,
         wanted=wanted,
     )

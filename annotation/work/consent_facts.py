@@ -4,9 +4,8 @@ what is kept, as sentences in their language."""
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from django.conf.locale import LANG_INFO
-from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.kinds import answer_kind
 from annotation.models import Outcome, OutcomeRule, Study
@@ -17,6 +16,7 @@ from annotation.work.wording import (
     about_amount,
     about_minutes,
     amount_text,
+    language_name,
     minutes_text,
     percent_text,
     range_text,
@@ -60,8 +60,7 @@ def asked_of(contents: Contents) -> list[str]:
     """A sentence for each thing that one of the batches asks, and the language of the texts where
     it is not that of the page."""
     sentences = list(dict.fromkeys(map(_asked, contents)))
-    codes = {content.language for content in contents} - {get_language()}
-    names = sorted(_(LANG_INFO[code]["name"]) for code in codes if code in LANG_INFO)
+    names = sorted(filter(None, {language_name(content.language) for content in contents}))
     return [
         *([_("Your work is one of these:")] if len(sentences) > 1 else []),
         *sentences,

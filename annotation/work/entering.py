@@ -40,6 +40,7 @@ from annotation.work.links import JoinLink, link_of, new_door, visit_by
 from annotation.work.page import PAGE, Position, context_at, own_work
 from annotation.work.previewing import Trial, to_try
 from annotation.work.refusing import REFUSED, refused, refused_place, refused_stranger, slowed
+from annotation.work.speaking import languages_of, speak
 from annotation.work.wording import in_language, markdown_html
 
 View = Callable[..., Any]
@@ -69,7 +70,7 @@ def annotators_page(view: View) -> View:
 @annotators_page
 @require_safe
 def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
-    link = link_of(name, token)
+    link = _entered_by(request, name, token)
     if wait := slowed(request, "joins", link):
         return wait
     try:
@@ -79,6 +80,13 @@ def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
     response = _behind(request, door, link)
     cookies.set_door(response, door)
     return response
+
+
+def _entered_by(request: HttpRequest, name: str, token: str) -> JoinLink:
+    """What is behind a link; from here on the page speaks the language of its study's texts."""
+    link = link_of(name, token)
+    speak(request, languages_of(link.study))
+    return link
 
 
 @annotators_page
@@ -92,6 +100,7 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
             "people who run the study."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=404)
+    speak(request, languages_of(assignment.study))
     if "submission" in request.POST:
         try:
             submission_id = _submission_in(request, assignment)
@@ -197,7 +206,7 @@ def consent(request: HttpRequest) -> HttpResponse:
             "site, and open your link again."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=403)
-    link = link_of(door.way, door.token)
+    link = _entered_by(request, door.way, door.token)
     if request.method != "POST":
         is_other = _is_of_other(request, door)
         return _behind(request, door, link, asks_who=is_other, is_other=is_other)
@@ -221,7 +230,7 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None:
         return redirect("annotation:consent")
-    link = link_of(door.way, door.token)
+    link = _entered_by(request, door.way, door.token)
     if _is_of_other(request, door):
         return _behind(request, door, link, is_other=True)
     known = _known_people(request, door, link.study.channel) if link.is_plain else []
@@ -298,7 +307,7 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None or "state" in request.POST:
         return _back_to_consent(request)
-    link = link_of(door.way, door.token)
+    link = _entered_by(request, door.way, door.token)
     try:
         samples = to_try(map(_content, joining.open_batches(visit_by(door, link), at=clock.now())))
     except (joining.Full, joining.NotOpen):

@@ -25,6 +25,7 @@ from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
 from annotation.work.links import leads_to
 from annotation.work.refusing import REFUSED
+from annotation.work.speaking import speak
 from annotation.work.wording import time_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
@@ -91,6 +92,7 @@ def at_work(view: View) -> View:
                 "personal link; otherwise open the link that you were given."
             )
             return _refused(request, sentence)
+        speak(request, {batch_content(assignment.batch_id).language})
         judging.notice_end(assignment, at=clock.now())
         response: HttpResponse = view(request, assignment)
         return response

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from babel import Locale, UnknownLocaleError
+from babel.numbers import NumberPattern, format_currency, format_percent, parse_pattern
 from django import template
 from django.conf import settings
-from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
@@ -20,11 +22,26 @@ NO_BREAK_SPACE = "\u00a0"
 ENDS_OF_SENTENCES = tuple(".!?…。！？؟۔।")
 
 
+@cache
+def _locale(code: str) -> Locale:
+    return Locale.parse(code, sep="-")
+
+
+def _here() -> Locale:
+    return _locale(get_language() or settings.LANGUAGE_CODE)
+
+
 @register.filter("money")
 def amount_text(amount: Decimal | int, currency: str, places: int = 2) -> str:
     """In the way of the reader's language, with the currency's code: 1,234.50 USD."""
-    number = number_format(amount, decimal_pos=places, use_l10n=True, force_grouping=True)
-    return f"{number}{NO_BREAK_SPACE}{currency}"
+    shape = _shape(_here(), places)
+    return format_currency(amount, currency, shape, _here(), currency_digits=False)
+
+
+@cache
+def _shape(locale: Locale, places: int) -> NumberPattern:
+    grouped = locale.decimal_formats[None].pattern.partition(".")[0]
+    return parse_pattern(f"{grouped}{'.' * bool(places)}{'0' * places}{NO_BREAK_SPACE}¤¤")
 
 
 def short_amount(amount: Decimal, currency: str) -> str:
@@ -69,20 +86,19 @@ def percent_text(score: float) -> str:
     whole = round(100 * score)
     if 0 < score < 1:
         whole = min(max(whole, 1), 99)
-    return f"{whole}{NO_BREAK_SPACE}%"
+    return str(format_percent(Decimal(whole) / 100, locale=_here()))
 
 
 def share_text(percent: float, rounding: str) -> str:
-    """In whole percent, or else in tenths: 59.9 %."""
-    tenths = Decimal(str(percent)).quantize(Decimal("0.1"), rounding)
-    places = 0 if tenths == int(tenths) else 1
-    return f"{number_format(tenths, decimal_pos=places, use_l10n=True)}{NO_BREAK_SPACE}%"
+    """In whole percent, or else in tenths: 59.9%."""
+    share = Decimal(str(percent)).quantize(Decimal("0.1"), rounding) / 100
+    return str(format_percent(share, locale=_here(), decimal_quantization=False))
 
 
 @register.filter("full_stop")
 def full_stop(text: str) -> str:
     """What ends a sentence whose last words are this text; nothing if they end it themselves."""
-    return "" if text.rstrip().endswith(ENDS_OF_SENTENCES) else "."
+    return "" if text.rstrip().endswith(ENDS_OF_SENTENCES) else _(".")
 
 
 def range_text(least: str, most: str) -> str:
@@ -93,6 +109,14 @@ def range_text(least: str, most: str) -> str:
     if unit and unit == most.partition(" ")[2]:
         least = number  # “19 to 20 minutes”
     return _("%(least)s to %(most)s") % {"least": least, "most": most}
+
+
+def language_name(code: str) -> str:
+    """What the reader calls a language; nothing where that is the page's own, or is not known."""
+    with suppress(UnknownLocaleError, ValueError):
+        locale = _locale(code)
+        return "" if locale.language == _here().language else locale.get_display_name(_here()) or ""
+    return ""
 
 
 # A line such as “[de]” begins the text for that language.

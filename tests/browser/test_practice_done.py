@@ -24,7 +24,7 @@ def through_training(person: Person) -> Person:
 def test_says_how_it_went_and_what_comes(person: Person, by: str) -> None:
     through_training(person)
     page = person.page.locator("[data-panel=practice-done]")
-    for sentence in ("Your score: 100\u00a0%", "3 items are left", "there is no feedback"):
+    for sentence in ("Your score: 100%", "3 items are left", "there is no feedback"):
         expect(page).to_contain_text(sentence)
     assert person.focused == "Practice is over."
     assert "3 items are left" in person.page.locator("#announcer").inner_text()

@@ -62,7 +62,7 @@ def test_compares_in_words_and_marks(person: Person) -> None:
             (style) => style.textDecorationLine + style.textDecorationStyle)"""
     )
     assert len(set(lines)) == 3
-    assert texts(person, ".verdict-head") == ["Partly right. Score: 50 %."]
+    assert texts(person, ".verdict-head") == ["Partly right. Score: 50%."]
     assert texts(person, ".verdict-sum") == ["Missed: Rome. Extra: Anna. Right: Oslo."]
     assert texts(person, ".explanation p") == [CANARY, "Read on."]
 

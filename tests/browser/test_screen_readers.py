@@ -70,7 +70,7 @@ def test_reads_the_reveal_as_sentences(person: Person) -> None:
     person.answers(["Oslo", "Anna"])
     person.goes_on()
     said = person.page.locator("#announcer").inner_text()
-    assert said == ("Partly right. Score: 50 %. Missed: Rome. Extra: Anna. Right: Oslo.")
+    assert said == ("Partly right. Score: 50%. Missed: Rome. Extra: Anna. Right: Oslo.")
     signs = [value(node, "name") for node in tree(person)]
     assert {"missed:", "extra:", "right:"} <= set(signs)
 

@@ -11,12 +11,17 @@
   function show() {
     const line = page.querySelector("[data-answer-form] [data-chosen]"), option = chosen();
     if (!line) return;
-    const text = option && document.getElementById(`option-text-${option.value}`).textContent;
+    const source = option && document.getElementById(`option-text-${option.value}`);
     line.hidden = false;
     // A name that ends in a full stop needs no other behind it.
-    const said = (_, stop) => `\u2068${text}\u2069${text.endsWith(".") ? "" : stop}`;
-    line.textContent = option ? line.dataset.label.replace(/\{text\}(\.?)/, said)
-      : line.dataset.none;
+    const label = option ? line.dataset.label : line.dataset.none;
+    const [, before, stop, after] = /^(.*)\{text\}([.\u3002\u0964]?)(.*)$/.exec(label) || [];
+    line.textContent = label;
+    if (option) {
+      const name = document.createElement("bdi"), { lang } = source.closest("[lang]");
+      Object.assign(name, { lang, textContent: source.textContent });
+      line.replaceChildren(before, name, name.textContent.endsWith(".") ? "" : stop, after);
+    }
     for (const name of page.querySelectorAll("[data-answer-form] mark.mention")) {
       const options = name.dataset.options.split(" ");
       name.classList.toggle("is-chosen", option !== null && options.includes(option.value));

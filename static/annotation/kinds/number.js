@@ -89,7 +89,7 @@
     if (!input) return;
     const line = document.getElementById("number-read"), value = read(input.value);
     line.textContent = !input.value.trim() ? ""
-      : value ? `${line.dataset.read} ${value}` : line.dataset.unread;
+      : value ? `${line.dataset.read} \u2066${value}\u2069` : line.dataset.unread;
     // A phone's keyboard of digits may lack the minus and the slash of a fraction.
     const hidden = !window.matchMedia("(pointer: coarse)").matches;
     for (const sign of page.querySelectorAll("[data-negate], [data-slash]")) sign.hidden = hidden;

@@ -753,7 +753,7 @@
     drawItem(span) {
       const item = create("li", "span-item"), { el } = this.segments[span[0]];
       const text = create("span", "span-text", this.textOf(span));
-      item.dir = text.dir = getComputedStyle(el).direction;
+      text.dir = getComputedStyle(el).direction;
       text.lang = el.lang;
       item.append(text);
       const put = (act, visible, name = visible, within = item) => {
@@ -763,7 +763,7 @@
         button.setAttribute("aria-label", `${name}: ${text.textContent}`);
         if (name !== visible) button.title = name;
       };
-      const edges = create("span", "span-edges");
+      const edges = Object.assign(create("span", "span-edges"), { dir: text.dir });
       const edge = (name) => {
         const box = edges.appendChild(create("span", "span-edge", this.label(`${name}-edge`)));
         put(`${name}-earlier`, "‹", this.label(`${name}-earlier`), box);
@@ -841,7 +841,7 @@
       const key = name.replace(/(?:^|-)(.)/g, (_, letter) => letter.toUpperCase());
       const short = text.length > 90 ? `${text.slice(0, 40)} … ${text.slice(-40)}` : text;
       return (this.root.dataset[`label${key}`] || "")
-        .replace(/\{text\}(\.?)/, (_, stop) => `\u2068${short}\u2069${ENDED.test(short) ? "" : stop}`)
+        .replace(/\{text\}([.\u3002\u0964]?)/, (_, stop) => `\u2068${short}\u2069${ENDED.test(short) ? "" : stop}`)
         .replace("{count}", count);
     }
 
@@ -851,7 +851,10 @@
     }
 
     say(...label) {
-      this.find("status").textContent = this.label(...label);
+      // Pieces of the text stand between marks of their direction: they are in its language.
+      const { lang } = this.segments[0].el, parts = this.label(...label).split(/[\u2068\u2069]/);
+      this.find("status").replaceChildren(...parts.map((part, i) => (
+        i % 2 ? Object.assign(create("bdi", "", part), { lang }) : part)));
     }
   }
 

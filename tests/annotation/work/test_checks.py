@@ -91,7 +91,7 @@ def test_decides_once_by_the_least_share_alone(wrong: int, passes: bool) -> None
     assert hasattr(assignment, "place") == passes
     if not passes:
         reason = page_context(assignment)["ending"]["reason"].replace("\xa0", " ")
-        assert reason.startswith("Your score in the checks was 60 %; you needed 70 % to go on.")
+        assert reason.startswith("Your score in the checks was 60%; you needed 70% to go on.")
         assert assignment.amount == Decimal("0.33")  # 100 seconds at 12 an hour
         assert not assignment.judgements.exclude(role=CHECK).exists()
 

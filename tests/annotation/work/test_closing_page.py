@@ -33,9 +33,9 @@ def pay(assignment: Assignment) -> str:
 @pytest.mark.parametrize(
     ("reason", "score", "told"),
     [
-        ("floor", 45, "45 %; you needed 60 % to go on. That was fixed beforehand; you were not"),
-        ("floor", 59.98, "59.9 %; you needed 60 % to go on."),
-        ("drop", 70, "70 %; you needed 71.3 % to go on, by what other people scored."),
+        ("floor", 45, "45%; you needed 60% to go on. That was fixed beforehand; you were not"),
+        ("floor", 59.98, "59.9%; you needed 60% to go on."),
+        ("drop", 70, "70%; you needed 71.3% to go on, by what other people scored."),
     ],
 )
 def test_tells_who_was_screened_out_the_score_and_the_mark(

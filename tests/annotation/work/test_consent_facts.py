@@ -203,7 +203,10 @@ def test_is_short_before_the_details() -> None:
     html = page.content.decode()
     main = html[html.index("<main") : html.index("</main>")]
     shown = re.sub(
-        r"<details>.*?</details>|<h1>.*?</h1>|<div class=\"prose\">.*?</div>", "", main, flags=re.S
+        r"<details>.*?</details>|<h1>.*?</h1>|<div class=\"prose\" dir=\"auto\">.*?</div>",
+        "",
+        main,
+        flags=re.S,
     )
     assert len(re.sub(r"<[^>]*>", " ", shown).split()) <= 120
     assert "We store your answers." in main

@@ -238,8 +238,7 @@ def test_takes_no_second_spelling_of_an_id_on_any_channel(pid: str) -> None:
 
 
 def test_says_so_in_german() -> None:
-    german = Client(headers={"Accept-Language": "de"})
-    response = visit(make.running_batch(via="prolific"), german, PROLIFIC_PID="p1")
+    response = visit(make.running_batch(via="prolific", language="de"), PROLIFIC_PID="p1")
     assert "Die ID in diesem Link ist keine von Prolific" in text_of(response)
 
 

@@ -134,6 +134,14 @@ def test_reads_the_part_of_a_text_for_the_readers_language() -> None:
     with override("de"):
         assert in_language(text) == "Wir speichern Antworten.\n[x] stays."
         assert in_language("We store.") == "We store."
+    several = f"{text}\n[zh-hans]\n我们保存答案。\n[ar]\nنحفظ الإجابات."
+    for language, part in (
+        ("zh-hans", "我们保存答案。"),
+        ("ar", "نحفظ الإجابات."),
+        ("fr", "We store answers."),
+    ):
+        with override(language):
+            assert in_language(several) == part
 
 
 def test_offers_one_of_each_task_though_titles_are_alike() -> None:

@@ -1,21 +1,92 @@
 import re
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import pytest
 from django.conf import settings
 from django.template import Context, Template
 from django.utils import translation
 
-from annotation.work.wording import full_stop, percent_text, range_text, time_text
+from annotation.work.wording import (
+    amount_text,
+    full_stop,
+    language_name,
+    percent_text,
+    range_text,
+    share_text,
+    time_text,
+)
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("en", "1,234.50\u00a0EUR"), ("de", "1.234,50\u00a0EUR")]
+    ("language", "text"),
+    [
+        ("en", "1,234.50\u00a0EUR"),
+        ("de", "1.234,50\u00a0EUR"),
+        ("fr", "1\u202f234,50\u00a0EUR"),
+        ("ar", "1,234.50\u00a0EUR"),
+        ("ja", "1,234.50\u00a0EUR"),
+        ("zh-hans", "1,234.50\u00a0EUR"),
+    ],
 )
 def test_writes_an_amount_in_the_readers_way_with_its_currency(language: str, text: str) -> None:
     template = Template("{% load wording %}{{ amount|money:'EUR' }}")
     with translation.override(language):
         assert template.render(Context({"amount": Decimal("1234.5")})) == text
+
+
+def test_groups_and_keeps_every_cent_as_written_in_india() -> None:
+    with translation.override("hi"):
+        assert (
+            amount_text(Decimal("90071992547409.93"), "INR") == "9,00,71,99,25,47,409.93\u00a0INR"
+        )
+        assert amount_text(12, "INR", places=0) == "12\u00a0INR"
+
+
+@pytest.mark.parametrize(
+    ("language", "whole", "tenths"),
+    [
+        ("en", "67%", "59.9%"),
+        ("de", "67\u00a0%", "59,9\u00a0%"),
+        ("fr", "67\u00a0%", "59,9\u00a0%"),
+        ("ar", "67%", "59.9%"),
+        ("hi", "67%", "59.9%"),
+        ("ja", "67%", "59.9%"),
+    ],
+)
+def test_writes_shares_in_the_readers_way(language: str, whole: str, tenths: str) -> None:
+    with translation.override(language):
+        assert percent_text(2 / 3) == whole
+        assert share_text(59.98, ROUND_FLOOR) == tenths
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ar", "1 ساعة 2 دقيقة 3 ثوانٍ"),
+        ("ru", "1 час 2 минуты 3 секунды"),
+        ("ja", "1 時間 2 分 3 秒"),
+    ],
+)
+def test_counts_time_in_the_forms_of_the_language(language: str, text: str) -> None:
+    with translation.override(language):
+        assert time_text(3723) == text
+
+
+@pytest.mark.parametrize(
+    ("reader", "code", "name"),
+    [
+        ("en", "de", "German"),
+        ("ja", "fr", "フランス語"),
+        ("en", "en-GB", ""),
+        ("zh-hans", "zh", ""),
+        ("en", "und", ""),
+        ("en", "no code", ""),
+        ("en", "", ""),
+    ],
+)
+def test_calls_another_language_by_the_readers_name(reader: str, code: str, name: str) -> None:
+    with translation.override(reader):
+        assert language_name(code) == name
 
 
 @pytest.mark.parametrize(
@@ -39,7 +110,7 @@ def test_writes_a_time_to_the_second(seconds: int, text: str) -> None:
     [(0, "0"), (0.001, "1"), (0.4, "40"), (2 / 3, "67"), (0.999, "99"), (1, "100")],
 )
 def test_writes_a_score_in_percent_and_rounds_to_neither_end(score: float, text: str) -> None:
-    assert percent_text(score) == f"{text}\u00a0%"
+    assert percent_text(score) == f"{text}%"
 
 
 @pytest.mark.parametrize(

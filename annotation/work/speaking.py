@@ -1,0 +1,24 @@
+"""In which language an annotator's page speaks."""
+
+from collections.abc import Collection
+from contextlib import suppress
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.translation import activate, get_supported_language_variant
+
+from annotation.models import Batch, Study
+
+
+def speak(request: HttpRequest, languages: Collection[str]) -> None:
+    """In the one that the reader has chosen, or else in that of all texts, as far as there is a
+    catalogue. Otherwise it stays the one that the browser asks for."""
+    chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+    for code in (chosen, *(languages if len(languages) == 1 else ())):
+        with suppress(LookupError, ValueError):  # ValueError: longer than any code
+            return activate(get_supported_language_variant(code))
+
+
+def languages_of(study: Study) -> set[str]:
+    """Of what is read in it, whichever batch somebody comes into."""
+    return set(Batch.objects.filter(study=study).values_list("task__language", flat=True))
