@@ -70,7 +70,7 @@ class Picker:
 
     @property
     def status(self) -> str:
-        return re.sub("[\u2068\u2069]", "", self.page.locator("[data-span-status]").inner_text())
+        return self.page.locator("[data-span-status]").inner_text()
 
     def marked(self, name: str) -> str:
         return "".join(self.page.locator(f"[data-segment] .is-{name}").all_text_contents())

@@ -1,6 +1,7 @@
 """The consent page on a phone."""
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgement, Task
@@ -12,10 +13,12 @@ from tests.browser.person import TOUCH
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
 def test_can_be_agreed_to_and_declined_without_scrolling(language: str, somebody: Comes) -> None:
-    person = somebody(PHONE, touch=True, locale=language)
-    person.join(make.running_batch(min_training_score=60, consent_text="Some words. " * 30))
+    person = somebody(PHONE, touch=True)
+    words = "Some words. " * 30
+    person.join(make.running_batch(min_training_score=60, consent_text=words, language=language))
+    expect(person.page.locator("html")).to_have_attribute("lang", language)
     for button in person.page.locator(".agree button").all():
         box = button.bounding_box()
         assert box is not None

@@ -56,12 +56,12 @@ def messages_of(name: str) -> list[Message]:
     return [message for message in catalogue(name) if message.id]
 
 
-def originals(message: Message) -> tuple[str, ...]:
-    return message.id if isinstance(message.id, tuple) else (message.id,)
+def originals(message: Message) -> list[str]:
+    return [message.id] if isinstance(message.id, str) else list(message.id)
 
 
-def translations(message: Message) -> tuple[str, ...]:
-    return message.string if isinstance(message.string, tuple) else (message.string,)
+def translations(message: Message) -> list[str]:
+    return [message.string] if isinstance(message.string, str) else list(message.string or ())
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def _kept(text: str) -> Counter[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_quotes_as_the_language_does(name: str) -> None:
     texts = [text for message in messages_of(name) for text in translations(message)]
-    begin, end = QUOTES[name]
+    begin, end = list(QUOTES[name])
     others = set("„“”«»「」") - {begin, end}
     # Tags have quotation marks of their own.
     bare = [re.sub("<[^>]*>", "", text) for text in texts]

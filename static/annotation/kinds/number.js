@@ -88,8 +88,9 @@
     const input = field();
     if (!input) return;
     const line = document.getElementById("number-read"), value = read(input.value);
-    line.textContent = !input.value.trim() ? ""
-      : value ? `${line.dataset.read} \u2066${value}\u2069` : line.dataset.unread;
+    line.textContent = !input.value.trim() ? "" : value ? `${line.dataset.read} ` : line.dataset.unread;
+    // Apart, so that its sign stays before it in texts from right to left.
+    if (value) line.appendChild(document.createElement("bdi")).textContent = value;
     // A phone's keyboard of digits may lack the minus and the slash of a fraction.
     const hidden = !window.matchMedia("(pointer: coarse)").matches;
     for (const sign of page.querySelectorAll("[data-negate], [data-slash]")) sign.hidden = hidden;

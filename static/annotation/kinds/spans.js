@@ -763,9 +763,10 @@
         button.setAttribute("aria-label", `${name}: ${text.textContent}`);
         if (name !== visible) button.title = name;
       };
-      const edges = Object.assign(create("span", "span-edges"), { dir: text.dir });
+      const edges = create("span", "span-edges");
       const edge = (name) => {
         const box = edges.appendChild(create("span", "span-edge", this.label(`${name}-edge`)));
+        box.dir = text.dir;
         put(`${name}-earlier`, "‹", this.label(`${name}-earlier`), box);
         put(`${name}-later`, "›", this.label(`${name}-later`), box);
       };
