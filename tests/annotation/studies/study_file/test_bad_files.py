@@ -325,7 +325,8 @@ BAD = [
     (
         "[pay]\nh",
         '[study.consents]\nxx = "Ja."\n\n[pay]\nh',
-        "line 11, study.consents.xx: There is no such key here; known are en, de.",
+        "line 11, study.consents.xx: There is no such key here; known are ar, de, en, es, fr, "
+        "hi, ja, pt, ru, zh-hans.",
     ),
     (
         "[pay]\nh",
