@@ -102,7 +102,8 @@ def _problems_of_pools(study: Study, batches: Collection[Batch]) -> Iterator[str
 def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str]:
     for task, (items, best) in _unanswerable(batches).items():
         if best == 0:
-            yield f"No test item of {task} can be answered correctly: look at its gold in the audit."
+            where = "look at its gold in the audit"
+            yield f"No test item of {task} can be answered correctly: {where}."
         elif not study.unanswerable_reason.strip():
             many = counted(len(items), "test item", "test items")
             named = ", ".join(items[:MOST_NAMED]) + " …" * (len(items) > MOST_NAMED)

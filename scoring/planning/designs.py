@@ -71,10 +71,13 @@ class Assumptions:
         if self.max_items > MOST_ITEMS:
             raise BadInput(f"A plan is for at most {MOST_ITEMS} items: give fewer.")
         most = MOST_VARIANCE if self.mean is None else self.mean * (1 - self.mean)
+        mean = "" if self.mean is None else f" that average {100 * self.mean:g}"
+        if self.annotator_var > most:
+            points = 100 * sqrt(most)
+            raise BadInput(f"People with scores{mean} differ by at most {points:.1f} points.")
         if not self.variance <= most + ROUNDING:
-            of = "Scores" if self.mean is None else f"Scores that average {100 * self.mean:g}"
             raise BadInput(
-                f"{of} vary by at most {most:.4g}; annotators, items and rest add up to "
+                f"Scores{mean} vary by at most {most:.4g}; annotators, items and rest add up to "
                 f"{self.variance:.4g}: give less."
             )
         if self.annotator_var + self.item_var >= self.expected_mean * (1 - self.expected_mean):

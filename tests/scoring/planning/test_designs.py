@@ -16,7 +16,7 @@ from scoring.planning.plans import ENOUGH, make_plan
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)
 # Quick answers, so that the narrowest designs have enough people for a claim; people much alike.
-ALIKE = {"annotator_var": 0.0016, "item_var": 0.072, "residual_var": 0.0864}
+ALIKE: dict[str, Any] = {"annotator_var": 0.0016, "item_var": 0.072, "residual_var": 0.0864}
 SHORT = Assumptions(train_s=12, item_s=8, **ALIKE)
 
 
@@ -147,7 +147,7 @@ def test_takes_ten_points_between_people_for_usual_and_fewer_near_the_ends() -> 
         ({"item_var": 0.15, "residual_var": 0.0}, "nothing is left to chance"),
     ],
 )
-def test_refuses_variances_that_no_scores_have(parts: dict[str, float], sentence: str) -> None:
+def test_refuses_variances_that_no_scores_have(parts: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Assumptions(**parts)
 

@@ -20,8 +20,8 @@ def test_prints_the_frontier_the_recommendation_and_three_annotators() -> None:
     out, err = planned(budget=30.0, max_items=210, train_s=12.0, item_s=8.0)
     lines = out.splitlines()
     assert [line.split() for line in lines if line.startswith(("recommended", "three"))] == [
-        ["recommended", "4", "198", "29.92", "13.1", "0.949", "16.3"],
-        ["three", "annotators", "3", "210", "23.40", "15.9", "0.940", "21.5"],
+        ["recommended", "9", "42", "29.88", "18.8", "0.959", "21.6"],
+        ["three", "annotators", "3", "210", "23.40", "36.7", "0.929", "54.0"],
     ]
     assert sum(line.startswith("   ") for line in lines) == 8
     assert "Assumed, so check them: --rate" in err
@@ -29,14 +29,14 @@ def test_prints_the_frontier_the_recommendation_and_three_annotators() -> None:
 
 
 def test_prints_one_json_document_in_percent() -> None:
-    out, _ = planned(width=12.0, max_items=210, difference=5.0, format="json")
+    out, _ = planned(width=18.0, max_items=400, difference=12.0, format="json")
     document = json.loads(out)
     best = document["recommended"]
-    assert best["width"] <= 12
+    assert best["width"] <= 18
     assert 0 < best["power"] < 1
     chances = {key: best[key] for key in ("probable", "sure")}
     assert best in [{**row, **chances} for row in document["frontier"]]
-    assert document["contrast"]["difference"] == 0.05
+    assert document["contrast"]["difference"] == 0.12
     assert document["strong_enough"]["probable"] >= 0.8
 
 
