@@ -3,7 +3,7 @@ assumptions that the plan states; the formulas and their simulation are in the c
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, copysign, inf, isnan
 
 from annotation.models.errors import BadInput
@@ -264,6 +264,8 @@ def _chance(design: people_designs.PeopleDesign) -> float:
     return design.chances.probable if design.chances else design.power or 0.0
 
 
+# A page asks for a plan again with each visit, and many ask for the usual one.
+@lru_cache(maxsize=32)
 def make_plan(
     assumptions: Assumptions,
     *,
