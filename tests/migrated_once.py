@@ -1,5 +1,5 @@
-"""A pytest plugin: the first run migrates an SQLite database, the others start with a copy of it,
-until a migration or a model changes."""
+"""A pytest plugin: the first run migrates a database, the others start with a copy of it, until a
+migration or a model changes. SQLite's is kept in var/, PostgreSQL's on its server."""
 
 import os
 import sqlite3
@@ -20,6 +20,8 @@ from annotation.models import IdentityKey
 
 FOLDER = Path("var").absolute()
 NAME = "migrated-{}.sqlite3"
+# Each work tree has one of its own; PostgreSQL's names are no longer than 63 bytes.
+TEMPLATE = f"test_migrated_{sha256(bytes(FOLDER)).hexdigest()[:16]}_"
 # Of an app: what decides what a new database holds.
 DECIDING = ("apps.py", "migrations/*.py", "models.py", "models/*.py")
 
@@ -28,21 +30,47 @@ migrate = BaseDatabaseCreation.create_test_db
 
 def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
     connection = creation.connection
-    if connection.vendor != "sqlite":
-        return migrate(creation, *args, **options)
-    if not _migrated().exists():
-        name = migrate(creation, *args, **options)
+    name = creation._get_test_db_name()
+    if connection.vendor == "postgresql":
+        _copy_template(creation, name)
+    elif _migrated().exists():
+        connection.close()
+        _copy_to(name)
+    else:
+        migrate(creation, *args, **options)
         _keep(connection.connection)
         return name
-    name = creation._get_test_db_name()
-    connection.close()
-    _copy_to(name)
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     # The copy has that of the process that migrated it.
     IdentityKey.objects.all().delete()
     remember_key()
     return name
+
+
+def _copy_template(creation: Any, name: str) -> None:
+    """One worker migrates where there is no template yet, and the others wait for it."""
+    template = TEMPLATE + _digest()
+    with creation._nodb_cursor() as server:
+        server.execute("SELECT pg_advisory_lock(hashtext(%s))", [TEMPLATE])
+        server.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [TEMPLATE])
+        kept = {kept for (kept,) in server.fetchall()}
+        if template not in kept:
+            _migrate_to(creation, template)
+        for outdated in kept - {template}:
+            server.execute(f"DROP DATABASE {outdated}")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+
+
+def _migrate_to(creation: Any, template: str) -> None:
+    """Under another name first: what is called the template is whole."""
+    names = creation.connection.settings_dict["TEST"]
+    name, names["NAME"] = names["NAME"], f"{template}_part"
+    part = migrate(creation, verbosity=0, autoclobber=True, serialize=False)
+    creation.connection.close()
+    names["NAME"] = name
+    with creation._nodb_cursor() as server:
+        server.execute(f"ALTER DATABASE {part} RENAME TO {template}")
 
 
 def begin_with_copy(file: Path) -> None:
@@ -59,14 +87,18 @@ def _copy_to(file: str | Path) -> None:
         kept.backup(copy)
 
 
-@cache
 def _migrated() -> Path:
+    return FOLDER / NAME.format(_digest())
+
+
+@cache
+def _digest() -> str:
     digest = sha256(django.__version__.encode())
     for app in apps.get_app_configs():
         for pattern in DECIDING:
             for file in sorted(Path(app.path).glob(pattern)):
                 digest.update(file.name.encode() + file.read_bytes())
-    return FOLDER / NAME.format(digest.hexdigest()[:16])
+    return digest.hexdigest()[:16]
 
 
 def _keep(migrated: sqlite3.Connection) -> None:
