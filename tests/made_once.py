@@ -1,12 +1,23 @@
 """Rows that tests share: made once, and rolled back after the last of them. Each of those tests
-works in a transaction of its own within this one, and must not be a transactional one itself."""
+works in a transaction of its own within this one, and must not be a transactional one itself.
+
+    cell_once = once_a_module(lambda: measured.cell([3, 4, 6]))
+
+    @pytest.fixture
+    def batch(cell_once: Batch) -> Batch:
+        return deepcopy(cell_once)
+
+The copy is a test's own: what it sets there, and what Django keeps there of what it read, is no
+other's.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pytest
 from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone, translation
@@ -56,3 +67,14 @@ def made_once(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Ma
         with blocker.unblock():
             transaction.set_rollback(True)
             within.__exit__(None, None, None)
+
+
+def once_a_module(make: Callable[[], Made]) -> Any:
+    """A fixture of what `make` returns, for the module that gives it a name."""
+
+    @pytest.fixture(scope="module")
+    def fixture(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Made]:
+        with made_once(django_db_blocker, make) as made:
+            yield made
+
+    return fixture

@@ -15,6 +15,7 @@ from annotation.models import Annotator, Assignment, Benchmark, Study, Task
 from scoring.bundle.packing import SUMS
 from scoring.models import ImportedStudy
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.bundle.packed import packed, resummed, rows, unpacked, with_rows, zipped
 from tests.scoring.comparison import measured
 
@@ -23,9 +24,7 @@ pytestmark = pytest.mark.django_db
 Files = dict[str, bytes]
 
 
-@pytest.fixture
-def files() -> Files:
-    return packed(measured.cell([0, 1, 4]).study)
+files = once_a_module(lambda: packed(measured.cell([0, 1, 4]).study))
 
 
 def verified(path: Path, **options: str) -> str:

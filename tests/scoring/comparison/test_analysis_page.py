@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+from copy import deepcopy
 from io import BytesIO, StringIO
 
 import pytest
@@ -15,17 +16,25 @@ from annotation.studies.people import exclude
 from scoring.analysis.tables import ALL
 from scoring.models import Comparison, Part
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def closed_cell() -> Batch:
     made = measured.cell([3, 4, 6])
     measured.run(made.task, wrong=3)
     make.closed(made.study)
     return made
+
+
+cell_once = once_a_module(closed_cell)
+
+
+@pytest.fixture
+def batch(cell_once: Batch) -> Batch:
+    return deepcopy(cell_once)
 
 
 def address(batch: Batch, rest: str = "") -> str:

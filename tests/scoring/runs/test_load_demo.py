@@ -1,4 +1,4 @@
-"""The demonstration: filled by simulated annotators, a rule, and real models' answers."""
+"""The demonstration's runs: of a rule, and of real models."""
 
 import json
 import re
@@ -6,16 +6,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.models import Assignment, Batch, Benchmark, Place, Study
+from annotation.models import Benchmark
 from annotation.simulation.demonstration import BENCHMARK, RUNS
 from annotation.studies.drafting import cut_test_set
 from scoring.models import Prediction, ReportedScore, Run
 from scoring.runs.demonstration import CLUES, load_demonstration_runs, load_published
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.runs.runs_from import answers
 from tests.scoring.runs.word_overlap import WordOverlap
 
@@ -24,30 +24,21 @@ RULED, *MODELS = RUNS
 pytestmark = pytest.mark.django_db
 
 
-def test_loads_a_study_to_try_once(capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("load_demo")
-    printed = capsys.readouterr().out
-    study = Study.objects.get(slug="demonstration")
-    assert study.is_open
-    assert not study.is_demonstration
-    assert Batch.objects.filter(study=study).count() == 6 * (1 + 3 * 5)
-    assert not Assignment.objects.filter(study=study).exists()
-    assert Place.objects.filter(batch__study=study, holder__isnull=True).count() == 120
-    assert f"/join/{study.join_token}/" in printed
-    before = Assignment.objects.count()
-    call_command("load_demo")
-    assert capsys.readouterr().out == printed
-    assert Assignment.objects.count() == before
+def imported(name: str) -> Benchmark:
+    import_benchmark(BENCHMARK, name=name)
+    return Benchmark.objects.get(name=name)
 
 
-@pytest.fixture
-def benchmark() -> Benchmark:
-    import_benchmark(BENCHMARK, name="demo")
-    return Benchmark.objects.get(name="demo")
+def with_runs() -> Benchmark:
+    made = imported("demo")
+    load_demonstration_runs(made)
+    return made
+
+
+benchmark = once_a_module(with_runs)
 
 
 def test_runs_a_rule_on_every_shot_set(benchmark: Benchmark) -> None:
-    load_demonstration_runs(benchmark)
     assert Run.objects.complete().filter(system=NAME).count() == 6 * 3 * 5
     test_set = benchmark.tasks.get(slug="reviews").item_sets.get(name="test")
     predictions = Prediction.objects.filter(run__system=NAME, run__test_set=test_set)
@@ -65,18 +56,19 @@ def test_stores_what_the_rule_answers(benchmark: Benchmark) -> None:
         assert line["answers"] == {item.source_id: rule.predict(item.example) for item in items}
 
 
-def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part(benchmark: Benchmark) -> None:
+def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part() -> None:
+    benchmark = imported("cut")
     for task in benchmark.tasks.all():
         cut_test_set(task.item_sets.get(name="test"), 3)
     assert load_demonstration_runs(benchmark) > 6 * 3 * 5
-    assert set(Run.objects.values_list("test_set__name", flat=True)) == {"test"}
+    runs = Run.objects.filter(task__benchmark=benchmark)
+    assert set(runs.values_list("test_set__name", flat=True)) == {"test"}
 
 
 @pytest.mark.parametrize("path", MODELS, ids=[path.stem for path in MODELS])
 def test_stores_what_a_model_answered(path: Path, benchmark: Benchmark) -> None:
     """All splits of each number of shots, whole, and with how it was made."""
     common, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    load_demonstration_runs(benchmark)
     runs = Run.objects.complete().filter(system=common["system"])
     places = Counter((run.task.slug, run.shots, run.split) for run in runs)
     assert places == Counter((line["task"], line["shots"], line["split"]) for line in lines)

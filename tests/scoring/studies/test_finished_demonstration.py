@@ -3,16 +3,14 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
 
-from annotation.models import Assignment, Comment, Exclusion, Payout, Place, Study
+from annotation.models import Assignment, Batch, Comment, Exclusion, Payout, Place, Study
 from annotation.payments import ledger
 from annotation.studies.monitoring import people_of
 from scoring.analysis import analysing
@@ -21,7 +19,7 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.models import FrozenClaims
 from tests.every import every
-from tests.made_once import made_once
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 SLUG = "demonstration-finished"
@@ -53,16 +51,37 @@ FILES = (
 )
 
 
-def loaded() -> Study:
-    call_command("load_demo", stdout=StringIO(), stderr=StringIO())
+def load_demo() -> str:
+    printed = StringIO()
+    call_command("load_demo", stdout=printed, stderr=StringIO())
+    return printed.getvalue()
+
+
+def loaded() -> str:
+    printed = load_demo()
     freeze_claims()
+    return printed
+
+
+printed = once_a_module(loaded)
+
+
+@pytest.fixture
+def study(printed: str) -> Study:
     return Study.objects.get(slug=SLUG)
 
 
-@pytest.fixture(scope="module")
-def study(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Study]:
-    with made_once(django_db_blocker, loaded) as study:
-        yield study
+def test_the_other_is_there_to_try_once(printed: str) -> None:
+    study = Study.objects.get(slug="demonstration")
+    assert study.is_open
+    assert not study.is_demonstration
+    assert Batch.objects.filter(study=study).count() == 6 * (1 + 3 * 5)
+    assert not Assignment.objects.filter(study=study).exists()
+    assert Place.objects.filter(batch__study=study, holder__isnull=True).count() == 120
+    assert f"/join/{study.join_token}/" in printed
+    before = Assignment.objects.count()
+    assert load_demo() == printed
+    assert Assignment.objects.count() == before
 
 
 def address(study: Study, pattern: str) -> str:
