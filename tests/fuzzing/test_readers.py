@@ -10,17 +10,21 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from tests.made_once import once_a_module
 from tools.fuzzing.mutations import DEEP, SEPARATOR, mutated
 from tools.fuzzing.targets import TARGETS, Target, make_world
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.both_databases,
+    pytest.mark.usefixtures("world"),
+]
 CHANGES = 20
 HUGE = 10**400
 
 
-@pytest.fixture(autouse=True)
-def world() -> None:
-    make_world()
+# What a reader stores is rolled back.
+world = once_a_module(make_world)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -1,6 +1,7 @@
 """What holds for every page of the admin; who may see which is in tests/test_roles.py."""
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,15 +10,23 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Benchmark, Job
 from tests import make
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def assignment() -> Assignment:
+def made_assignment() -> Assignment:
     assignment = make.worked_through(make.running_batch(training=1, tests=1))
     Job.objects.create(kind="import_benchmark")
     return assignment
+
+
+assignment_once = once_a_module(made_assignment)
+
+
+@pytest.fixture
+def assignment(assignment_once: Assignment) -> Assignment:
+    return deepcopy(assignment_once)
 
 
 def page(name: str, *arguments: int) -> str:

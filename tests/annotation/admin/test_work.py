@@ -1,3 +1,4 @@
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -15,14 +16,20 @@ from annotation.studies.lifecycle import close_study
 from annotation.studies.people import exclude
 from annotation.work.finishing import withdraw
 from tests import make
+from tests.made_once import once_a_module
 from tests.people_at_work import page_of
 
 pytestmark = pytest.mark.django_db
 
 
+batch_once = once_a_module(
+    lambda: make.running_batch(via="prolific", wanted=1, training=1, tests=2)
+)
+
+
 @pytest.fixture
-def batch() -> Batch:
-    return make.running_batch(via="prolific", wanted=1, training=1, tests=2)
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from copy import deepcopy
 from datetime import datetime, timedelta
 from decimal import Decimal
 from html import unescape
@@ -31,14 +32,22 @@ from annotation.work.joining import Full, count_answer
 from annotation.work.judging import begin, leave_reveal, submit_answer
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     make.channel("simulated")
     return make.running_batch(via="prolific", wanted=4, training=1, tests=3)
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

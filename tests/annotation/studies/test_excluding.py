@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 from django.contrib.auth import get_user_model
 
@@ -8,13 +10,17 @@ from annotation.studies.people import exclude, lift_exclusion
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Full
 from tests import make
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 
 
+batch_once = once_a_module(lambda: make.running_batch(wanted=1, training=1, tests=1))
+
+
 @pytest.fixture
-def batch() -> Batch:
-    return make.running_batch(wanted=1, training=1, tests=1)
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from copy import deepcopy
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -24,14 +25,20 @@ from annotation.work.judging import begin, leave_reveal, submit_answer
 from scoring.core.normalisation import as_compared
 from scoring.core.s1 import SCORER_VERSION, score_one
 from tests import make
+from tests.made_once import once_a_module
 
 KEYS = [column.key for column in COLUMNS]
 pytestmark = pytest.mark.django_db
 
 
+batch_once = once_a_module(
+    lambda: make.running_batch(via="prolific", kind="spans", training=2, tests=3)
+)
+
+
 @pytest.fixture
-def batch() -> Batch:
-    return make.running_batch(via="prolific", kind="spans", training=2, tests=3)
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

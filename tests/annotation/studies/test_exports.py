@@ -4,6 +4,7 @@ import csv
 import io
 import tracemalloc
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,12 @@ from annotation.work.commenting import add_comment
 from scoring.tables.table import Column
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = make.running_batch(via="prolific", kind="spans", training=2, tests=3, wanted=5)
     anna = make.annotator("prolific", "PERSON-7")
     assignment = make.worked_through(made, who=anna)
@@ -37,6 +38,14 @@ def batch() -> Batch:
     make.worked_through(made, wrong=3)
     make.entered_by(assignment, "SESSION-7")
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def read(lines: Iterable[str]) -> list[dict[str, str]]:

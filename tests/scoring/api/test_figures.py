@@ -1,6 +1,7 @@
 """Comparison, report, pre-registration and bundle of a study over the API."""
 
 import json
+from copy import deepcopy
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -17,16 +18,24 @@ from scoring.comparison.documents import FORMATS
 from scoring.report import documents, preregistration
 from tests import make
 from tests.annotation.api.token_client import token_client
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+def made_study() -> Study:
     batch = measured.cell([0, 1], tests=2, training=1)
     measured.run(batch.task)
     return batch.study
+
+
+study_once = once_a_module(made_study)
+
+
+@pytest.fixture
+def study(study_once: Study) -> Study:
+    return deepcopy(study_once)
 
 
 def client_of(study: Study, role: str = "editor") -> APIClient:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
@@ -19,17 +20,25 @@ from annotation.work.commenting import add_comment
 from scoring.bundle.packing import SUMS
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.bundle.packed import packed, rows, zipped
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = make.running_batch(via="prolific", kind="spans", training=2, tests=3, wanted=5)
     make.worked_through(made, who=make.annotator("prolific", "PERSON-7"))
     make.worked_through(made, wrong=3)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.mark.both_databases

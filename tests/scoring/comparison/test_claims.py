@@ -1,6 +1,7 @@
 """What a study claims when it is closed stays: what comes later stands beside it."""
 
 import json
+from copy import deepcopy
 from datetime import date, datetime, timedelta
 from io import BytesIO
 from typing import Any
@@ -26,10 +27,10 @@ from scoring.models.claims import Reason, latest
 from scoring.report.facts import Facts
 from scoring.report.methods import methods
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
-from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CLOSING = make.NOON + timedelta(hours=1)
 LATER = CLOSING + timedelta(days=3)
@@ -46,9 +47,12 @@ def measured_study(**about: Any) -> Study:
     return batch.study
 
 
+study_once = once_a_module(measured_study)
+
+
 @pytest.fixture
-def study() -> Study:
-    return measured_study()
+def study(study_once: Study) -> Study:
+    return deepcopy(study_once)
 
 
 def seen(study: Study, **choices: Any) -> Comparison:
@@ -94,6 +98,7 @@ def test_more_runs_of_a_frozen_system_stand_in_the_supplement(study: Study) -> N
     assert (later["system"], later["runs"], later["family"]) == ("Weak", 2, 1)
 
 
+@pytest.mark.both_databases
 def test_every_version_stays_readable(study: Study) -> None:
     before = json.loads(verdicts(study))
     exclude(study.assignments.earliest("pk"), reason="a machine")
@@ -181,6 +186,7 @@ def test_is_sure_only_of_systems_that_were_named_or_there_before_people(
     assert {reason for test in table.systems for reason in test.reasons} == set()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("change", [Reason.GOLD, Reason.EXCLUSION])
 def test_what_was_measured_anew_makes_a_version_beside_the_old(
     study: Study, change: Reason
@@ -218,6 +224,7 @@ def test_a_named_system_joins_with_a_version_whenever_it_comes() -> None:
     assert [one["system"] for one in json.loads(verdicts(study, supplement=True))] == ["Near"]
 
 
+@pytest.mark.both_databases
 def test_a_worker_freezes_what_nobody_looked_at(study: Study) -> None:
     freeze_claims()
     correct(study)
@@ -225,6 +232,7 @@ def test_a_worker_freezes_what_nobody_looked_at(study: Study) -> None:
     assert [one.reason for one in seen(study).versions] == ["closing", "gold correction"]
 
 
+@pytest.mark.both_databases
 def test_a_run_that_was_frozen_is_not_deleted(study: Study) -> None:
     verdicts(study)
     [task] = study.benchmark.tasks.all()
@@ -283,13 +291,3 @@ def text_of(document: bytes, form: str) -> str:
         return document.decode()
     sheets = load_workbook(BytesIO(document))
     return " ".join(str(value) for line in sheets["Verdicts"].values for value in line)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_readers_at_once_freeze_one_version() -> None:
-    study = measured_study()
-    found = at_once(lambda _: seen(study).versions, 3)
-    assert [len(versions) for versions in found] == [1, 1, 1]
-    correct(study)
-    at_once(lambda _: seen(study).versions, 3)
-    assert [one.reason for one in seen(study).versions] == ["closing", "gold correction"]

@@ -1,4 +1,5 @@
 import re
+from copy import deepcopy
 from io import BytesIO
 
 import pytest
@@ -12,17 +13,25 @@ from annotation.models import Batch, Exclusion, Job
 from scoring.comparison import views
 from scoring.models import Comparison
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = measured.cell([3, 4, 5])
     measured.run(made.task, wrong=2)
     measured.reported(made.study.benchmark, made.task.slug)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def page(client: Client, batch: Batch, rest: str = "", **chosen: str) -> str:

@@ -1,5 +1,7 @@
 """People whose wrong answers are those of a stored run."""
 
+from copy import deepcopy
+
 import pytest
 
 from annotation.models import Assignment, Batch, WorkSummary
@@ -8,6 +10,7 @@ from annotation.people.summaries import refresh
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -15,14 +18,21 @@ pytestmark = pytest.mark.django_db
 TESTS = 30
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     """Four people who are wrong on few items, one after another; and one on a third of them."""
     batch = make.running_batch(wanted=10, tests=TESTS, training=3)
     for number in range(4):
         make.worked_through(batch, wrong=4 + number)
     make.worked_through(batch, wrong=3 + TESTS // 2)
     return batch
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def signs(batch: Batch) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """Correcting gold from an item's page: proposed, looked at, applied as it was looked at."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -10,15 +11,23 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Change, Example
 from annotation.studies.people import exclude
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     """Two people: one answers everything right, one the first two items wrong."""
     return measured.cell([0, 2], tests=3, training=1)
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Items by group: a filter of every figure, and rows of their own."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from django.test import Client
@@ -12,11 +13,11 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS, overview
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     """Five people over six items, the first four of which are fine; a run that has the first two
     wrong."""
     made = measured.cell([3, 4, 5, 6, 7], tests=6)
@@ -27,6 +28,14 @@ def batch() -> Batch:
         Example.objects.bulk_update(examples, ["groups"])
     measured.run(made.task, wrong=2)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def means(

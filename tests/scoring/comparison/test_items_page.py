@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -7,13 +9,13 @@ from annotation.work.places import open_places
 from scoring.analysis.items import item_scores, task_cells
 from scoring.cells.scope import Choices, Scope
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     """Both people get the last item right and neither the first three; the run errs on the first
     and the second."""
     made = make.running_batch(wanted=5, training=3, tests=4)
@@ -21,6 +23,14 @@ def batch() -> Batch:
         make.worked_through(made)
     measured.run(made.task, wrong=2)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def address(batch: Batch, rest: str = "") -> str:

@@ -1,6 +1,8 @@
 """What stands at the figure of a system whose answers show no skill by themselves, or that was told
 to think first: in the comparison and on the leaderboard."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -9,6 +11,7 @@ from annotation.models import Batch
 from scoring.models import Leaderboard, Run
 from scoring.runs.import_report import form_in_words
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -16,11 +19,18 @@ pytestmark = pytest.mark.django_db
 NO_SKILL, REASONED = "its figure shows no skill", "people were not"
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     batch = measured.cell([0, 1, 2], tests=12)
     Leaderboard.objects.create(benchmark=batch.study.benchmark, is_public=True)
     return batch
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def answered(batch: Batch, given: list[str]) -> Run:

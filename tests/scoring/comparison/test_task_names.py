@@ -1,5 +1,6 @@
 """A researcher reads a task's name in papers; what a program reads has its slug."""
 
+from copy import deepcopy
 from io import BytesIO
 
 import pytest
@@ -15,13 +16,13 @@ from scoring.comparison.comparing import compare
 from scoring.comparison.documents import overview
 from scoring.tables.table import Column, Table, lines_of
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = measured.cell([3, 4, 6])
     Task.objects.update(slug="sst2", name="SST-2")
     made.task.refresh_from_db()
@@ -29,6 +30,14 @@ def batch() -> Batch:
     measured.reported(made.study.benchmark, "sst2")
     measured.analysed(made.study)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def read(client: Client, batch: Batch, rest: str) -> str:

@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+from copy import deepcopy
 from dataclasses import fields
 from io import StringIO
 from typing import Any, get_type_hints
@@ -18,6 +19,7 @@ from scoring.comparison.comparison import Comparison
 from scoring.tables.table import OPEN, ROUNDED, Column, columns_in
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -25,14 +27,21 @@ pytestmark = pytest.mark.django_db
 OF_ITEMS = ("ci_low", "ci_high", "ci_method", "estimand")
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     """Seven items, so that means have many decimals; five runs, so that there is an interval."""
     made = measured.cell([3, 4, 5], tests=7)
     for wrong in range(5):
         measured.run(made.task, wrong=wrong, at=make.NOON)
     close_study(made.study, at=make.NOON)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture

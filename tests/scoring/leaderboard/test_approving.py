@@ -1,3 +1,4 @@
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from scoring.leaderboard.approving import (
 )
 from scoring.models import BoardDecision, Run, Standing
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +31,12 @@ def submitter() -> User:
     return User.objects.create_user("submitter")
 
 
+benchmark_once = once_a_module(lambda: make.task().benchmark)
+
+
 @pytest.fixture
-def benchmark() -> Benchmark:
-    return make.task().benchmark
+def benchmark(benchmark_once: Benchmark) -> Benchmark:
+    return deepcopy(benchmark_once)
 
 
 @pytest.fixture

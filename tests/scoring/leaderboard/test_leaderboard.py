@@ -1,4 +1,5 @@
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,19 @@ from scoring.models import Comparison
 from scoring.runs.formats.records import ReadOptions
 from scoring.runs.formats.reported import import_scores
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 from tests.scoring.leaderboard.board import order, place_on, published, system
 
 pytestmark = pytest.mark.django_db
 
 
+task_once = once_a_module(lambda: make.task(tests=4, slug="one", kind=Kind.SPANS))
+
+
 @pytest.fixture
-def task() -> Task:
-    return make.task(tests=4, slug="one", kind=Kind.SPANS)
+def task(task_once: Task) -> Task:
+    return deepcopy(task_once)
 
 
 def with_published_figures(clues: Benchmark, oracles: Path) -> Benchmark:

@@ -1,5 +1,6 @@
 import csv
 import json
+from copy import deepcopy
 from io import StringIO
 
 import pytest
@@ -11,19 +12,27 @@ from annotation.models import Benchmark, Task
 from annotation.studies.lifecycle import close_study
 from scoring.models import Leaderboard, Run
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 from tests.scoring.leaderboard.board import published, system
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def task() -> Task:
+def made_task() -> Task:
     """Of a public board, with a system that is ranked."""
     made = make.task(make.benchmark("mine"), tests=4, slug="one")
     Leaderboard.objects.create(benchmark=made.benchmark, is_public=True)
     system(made, citation="Somebody 2021", url="https://example.org/code", uses_labelled=True)
     return made
+
+
+task_once = once_a_module(made_task)
+
+
+@pytest.fixture
+def task(task_once: Task) -> Task:
+    return deepcopy(task_once)
 
 
 def page(client: Client, benchmark: Benchmark, **chosen: str) -> str:

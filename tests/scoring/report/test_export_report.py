@@ -1,3 +1,4 @@
+from copy import deepcopy
 from io import StringIO
 from pathlib import Path
 
@@ -6,17 +7,25 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Batch, Exclusion
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = measured.cell([3, 4, 5], tests=6)
     measured.run(made.task, system="A_1 & 50 %", wrong=2)
     Exclusion.objects.create(assignment=made.assignments.first(), reason="cost < $1 {really}")
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def exported(**options: object) -> str:

@@ -1,4 +1,5 @@
 import csv
+from copy import deepcopy
 from io import StringIO
 
 import pytest
@@ -9,14 +10,18 @@ from django.urls import reverse
 from annotation.models import Batch, Channel
 from annotation.studies.lifecycle import close_study
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
 
+batch_once = once_a_module(lambda: measured.cell([3, 4, 5]))
+
+
 @pytest.fixture
-def batch() -> Batch:
-    return measured.cell([3, 4, 5])
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def test_shows_the_methods_section_and_the_sheet(admin_client: Client, batch: Batch) -> None:

@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
@@ -5,6 +7,7 @@ from annotation.studies.drafting import cut_test_set
 from scoring.report.facts import Facts
 from scoring.report.methods import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -15,12 +18,19 @@ def topics_of(study: Study) -> dict[str, Topic]:
     return {f"{topic.group}: {topic.name}": topic for topic in topics}
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(made.task, wrong=2)
     make.closed(made.study)
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def test_answers_every_topic_from_data_or_leaves_it_to_the_researcher(batch: Batch) -> None:

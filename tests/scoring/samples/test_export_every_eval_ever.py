@@ -1,5 +1,6 @@
 import json
 import re
+from copy import deepcopy
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from scoring.runs.importing import import_predictions
 from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -63,11 +65,18 @@ def written(folder: Path, **options: Any) -> list[tuple[dict[str, Any], list[dic
     return evaluations
 
 
-@pytest.fixture
-def batch() -> Batch:
+def made_batch() -> Batch:
     made = measured.cell([3, 4], tests=6)
     measured.run(made.task, wrong=2, parameters="110M")
     return made
+
+
+batch_once = once_a_module(made_batch)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 def test_prints_a_sample_for_every_answer_of_people_and_runs(batch: Batch) -> None:

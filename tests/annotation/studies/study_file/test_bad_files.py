@@ -1,5 +1,7 @@
 """A bad file of a study is refused with a sentence, its line and its key, and nothing is stored."""
 
+from copy import deepcopy
+
 import pytest
 
 from annotation.models import Batch, Benchmark, ItemSet, Study
@@ -7,6 +9,7 @@ from annotation.models.errors import Refusal
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import MOST_BYTES, StudyFile, read_study_file
 from tests import make
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 
@@ -51,13 +54,20 @@ code = "DONE"
 HUGE = "9" * 4000
 
 
-@pytest.fixture
-def mood() -> Benchmark:
+def made_mood() -> Benchmark:
     make.channel("link")
     benchmark = make.benchmark("mood")
     make.task(benchmark, slug="mood", tests=6)
     make.task(make.benchmark("other"), slug="elsewhere")
     return benchmark
+
+
+mood_once = once_a_module(made_mood)
+
+
+@pytest.fixture
+def mood(mood_once: Benchmark) -> Benchmark:
+    return deepcopy(mood_once)
 
 
 def refusal_of(text: str) -> str:
