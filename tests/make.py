@@ -352,11 +352,11 @@ def wrong_answer(assignment: Assignment) -> Form:
     """An option other than the right one; nothing where there was something to find."""
     shown = current_example(assignment)
     task = batch_content(assignment.batch_id).task_of(shown)
-    kind = answer_kind(task.kind)
-    others = [text for text in kind.options(shown) if [text] != gold_of(assignment)]
+    kind, gold = answer_kind(task.kind), gold_of(assignment)
+    others = [text for text in kind.options(shown) if [text] != gold]
     if task.kind == Kind.NUMBER:
         others = ["-7"]
-    wrong = others[:1] or ([] if gold_of(assignment) else shown.context[0].split()[:1])
+    wrong = others[:1] or ([] if gold else shown.context[0].split()[:1])
     return kind.right_form(shown, wrong)
 
 

@@ -1,10 +1,10 @@
 """Measurements for tests: studies that people completed, runs, published figures."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Role, Study, Task
+from annotation.models import Assignment, Batch, Benchmark, Example, Gold, Kind, Role, Study, Task
 from annotation.studies.lifecycle import start_study
 from scoring.analysis.analysing import STORE, analyse
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -91,8 +91,9 @@ def run(
     made = open_run(test_set=test_set, fields=RunFields(**about), source_format="test", owner=owner)
     examples = [item.example for item in test_set.items.select_related("example")]
     if answers is None:
+        golds = first_golds(examples)
         answers = {
-            example.pk: ["?"] if place < wrong else gold(example)
+            example.pk: ["?"] if place < wrong else golds[example.pk]
             for place, example in enumerate(examples[: len(examples) - missing])
         }
     add_predictions(made, {pk: tuple(answer) for pk, answer in answers.items()})
@@ -102,7 +103,12 @@ def run(
 
 
 def gold(example: Example) -> list[str]:
-    return example.golds.earliest("version__number").alternative_texts()[0]
+    return first_golds([example])[example.pk]
+
+
+def first_golds(examples: Sequence[Example]) -> dict[int, list[str]]:
+    golds = Gold.objects.filter(example__in=examples).order_by("-version__number")
+    return {gold.example_id: gold.alternative_texts()[0] for gold in golds}
 
 
 def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
