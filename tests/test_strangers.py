@@ -1,6 +1,7 @@
 """What a researcher learns of others' studies, and what each role finds in its own."""
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from annotation.studies.people import invite
 from annotation.work.finishing import expire_idle
 from scoring.models import Run
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +38,7 @@ class World:
         return signed_in(user)
 
 
-@pytest.fixture
-def world() -> World:
+def made_world() -> World:
     batch = make.running_batch(via="prolific", title="The study of A", training=1, tests=2)
     person = make.annotator("prolific", ID)
     assignment = make.joined(batch, who=person, submission_id=SUBMISSION)
@@ -47,6 +48,14 @@ def world() -> World:
     measured.run(batch.task, system="System of A")
     assignment.refresh_from_db()
     return World(batch.study, person, assignment)
+
+
+world_once = once_a_module(made_world)
+
+
+@pytest.fixture
+def world(world_once: World) -> World:
+    return deepcopy(world_once)
 
 
 @pytest.fixture

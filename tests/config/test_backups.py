@@ -6,16 +6,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import psycopg
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
 
 from annotation.models import Batch, Benchmark, IdentityKey, Job, JobFile, Judgement
 from annotation.models.errors import BadInput
-from config.backups import archive
+from config.backups import archive, restoring
 from config.backups.archive import Backup, Held, Table, write_backup
 from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make
@@ -52,6 +55,24 @@ def restore(file: Path, url: str, data: Path, **variables: str) -> str:
     assert "Traceback" not in done.stderr, done.stderr
     assert (done.returncode == 0) is (done.stderr == "")
     return done.stderr
+
+
+def refusal(file: Path, url: str) -> str:
+    """Of restoring into this new SQLite database."""
+    into = connection.copy()
+    into.settings_dict["NAME"] = url.removeprefix("sqlite:///")
+    with (
+        mock.patch.object(restoring, "connection", into),
+        Backup(file) as backup,
+        pytest.raises(BadInput) as refused,
+    ):
+        restoring.restore_backup(backup)
+    into.close()
+    return str(refused.value)
+
+
+def _refuse(*arguments: object) -> None:
+    raise BadInput("On the way.")
 
 
 def held_by(file: Path) -> list[Held]:
@@ -91,10 +112,14 @@ def test_restores_all_that_was_backed_up_and_copies_it_between_the_databases(
     fill()
     file, again, data = tmp_path / "backup.zip", tmp_path / "again.zip", tmp_path / "data"
     write_backup(file)
-    there, elsewhere, back = new_database(), f"sqlite:///{tmp_path}/elsewhere", new_database()
+    there, back = new_database(), f"sqlite:///{tmp_path}/elsewhere"
+    ways = [(there, back)]
+    if connection.vendor != "sqlite":
+        ways.append((back, new_database()))
+        back = ways[-1][1]
     assert restore(file, there, data) == ""
     assert (data / "identity-key").read_text().strip() == KEY
-    for start, end in [(there, elsewhere), (elsewhere, back)]:
+    for start, end in ways:
         done = manage("copy_database", end, data=data, DATABASE_URL=start)
         assert done.returncode == 0, done.stderr
         assert "rows copied and compared" in done.stdout
@@ -203,7 +228,7 @@ class TestRefusals:
 
         rewrite(tmp_path / "backup.zip", newer, "backup.json", with_a_migration_more)
         url = new_database()
-        assert "newer version" in restore(newer, url, tmp_path / "data")
+        assert "newer version" in refusal(newer, url)
         assert holds_nothing(url)
 
     def test_of_a_version_before_the_end_of_the_former_chain(
@@ -218,7 +243,7 @@ class TestRefusals:
 
         rewrite(OLDER, earlier, "backup.json", without_the_last_migration)
         url = new_database()
-        assert LAST_OF_FORMER_CHAIN in restore(earlier, url, tmp_path / "data")
+        assert LAST_OF_FORMER_CHAIN in refusal(earlier, url)
         assert holds_nothing(url)
 
     @pytest.mark.both_databases
@@ -232,24 +257,38 @@ class TestRefusals:
         assert refusal.startswith("CommandError: The database holds something already")
         assert refusal.count("\n") == 1
 
-    def test_of_another_identity_key(self, tmp_path: Path, new_database: NewDatabase) -> None:
+    def test_of_another_identity_key(
+        self,
+        tmp_path: Path,
+        new_database: NewDatabase,
+        settings: Settings,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         write_backup(tmp_path / "backup.zip")
         url, file = new_database(), tmp_path / "backup.zip"
-        for variables in ({"IDENTITY_KEY": "another"}, {"DEBUG": "0", "SECRET_KEY": "another"}):
-            refusal = restore(file, url, tmp_path / "data", **variables)
-            assert f"`unzip -p {file} identity-key`" in refusal
-        assert restore(file, url, tmp_path / "data", IDENTITY_KEY=KEY) == ""
+        settings.DATA_DIR = tmp_path
+        monkeypatch.setenv("IDENTITY_KEY", "another")
+        settings.IDENTITY_KEY = "another"
+        assert f"`unzip -p {file} identity-key`" in refusal(file, url)
+        monkeypatch.delenv("IDENTITY_KEY")
+        settings.IDENTITY_KEY, settings.SECRET_KEY, settings.IS_LOCAL = "", "another", False
+        assert f"`unzip -p {file} identity-key`" in refusal(file, url)
+        # With its own key nothing is in the way.
+        settings.IDENTITY_KEY = KEY
+        monkeypatch.setattr(MigrationExecutor, "migrate", _refuse)
+        assert refusal(file, url) == "On the way."
 
     def test_of_the_key_that_another_database_needs(
-        self, tmp_path: Path, new_database: NewDatabase
+        self, tmp_path: Path, new_database: NewDatabase, settings: Settings
     ) -> None:
         write_backup(tmp_path / "backup.zip")
         data = tmp_path / "data"
         data.mkdir()
         (data / "identity-key").write_text("the key of the study that runs here\n")
         (data / "baseliner.sqlite3").touch()
-        refusal = restore(tmp_path / "backup.zip", new_database(), data)
-        assert "set IDENTITY_KEY" in refusal
+        settings.DATA_DIR, settings.IS_LOCAL = data, True
+        settings.IDENTITY_KEY = "the key of the study that runs here"
+        assert "set IDENTITY_KEY" in refusal(tmp_path / "backup.zip", new_database())
         assert (data / "identity-key").read_text() == "the key of the study that runs here\n"
 
 
