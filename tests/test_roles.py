@@ -6,6 +6,7 @@ An address that is new, and not in the table, fails the test that walks the URL 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.conf import settings
@@ -22,6 +23,8 @@ from annotation.models import Assignment, Batch, Example, Job, Study, clock
 from annotation.studies.people import invite
 from annotation.work.commenting import add_comment
 from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedScore, Run
+from scoring.planning import views as planning
+from scoring.planning.plans import Plan
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled
 from tests.made_once import made_once
@@ -96,6 +99,21 @@ Arguments = Callable[[World], list[Any]]
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
     with made_once(django_db_blocker, made_world) as world:
         yield world
+
+
+@pytest.fixture(scope="module", autouse=True)
+def planned_once() -> Iterator[None]:
+    """Whoever asks for the same plan; it takes a second."""
+    plan, kept = planning.make_plan, {}
+
+    def make_plan(*asked: Any, **wanted: Any) -> Plan:
+        question = repr((asked, wanted))
+        if question not in kept:
+            kept[question] = plan(*asked, **wanted)
+        return kept[question]
+
+    with mock.patch.object(planning, "make_plan", make_plan):
+        yield
 
 
 def made_world() -> World:

@@ -26,7 +26,7 @@ from tests.people_at_work import page_of
 from tests.tab import Tab
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CONSENT = "/work/consent/"
 SECOND = "submission-second"
@@ -99,6 +99,7 @@ def test_opening_the_link_again_asks_and_stores_nothing(batch: Batch, client: Cl
     assert page_of(client.get(link(batch, "sub-1"))) == "/work/"
 
 
+@pytest.mark.both_databases
 def test_keeps_each_and_counts_the_latest(batch: Batch, client: Client) -> None:
     assert came_back(batch, client).address.startswith("/work/")
     assert [one.submission_id for one in Submission.objects.all()] == ["sub-1", SECOND]
@@ -206,6 +207,7 @@ def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
     assert own().submission_id == ""
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_of_the_same_entry_many_times_at_once_one_row_is_kept(batch: Batch, client: Client) -> None:
     tab = Tab(client, link(batch, SECOND))
@@ -444,6 +446,7 @@ def columns() -> list[str]:
         return [column.name for column in described]
 
 
+@pytest.mark.both_databases
 def test_goes_over_to_rows_and_back(before: None, batch: Batch) -> None:
     told = make.joined(batch, submission_id="sub-1")
     say_of(told, "RETURNED")

@@ -22,7 +22,7 @@ from tests.made_once import once_a_module
 from tests.scoring.bundle.packed import packed, rows, with_rows, zipped
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 Files = dict[str, bytes]
 
@@ -63,6 +63,7 @@ def job_of(files: Files, by: User | None, folder: Path) -> Job:
     return job
 
 
+@pytest.mark.both_databases
 def test_makes_a_job_that_leads_to_the_study(
     desk: Client, files: Files, tmp_path: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -129,6 +130,7 @@ def test_ends_where_it_takes_too_much(
     assert sentence in job.message
 
 
+@pytest.mark.both_databases
 def test_its_process_ends_with_the_job_that_is_stopped(
     files: Files, researcher: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
