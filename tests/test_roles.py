@@ -6,7 +6,6 @@ An address that is new, and not in the table, fails the test that walks the URL 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import pytest
 from django.conf import settings
@@ -23,15 +22,15 @@ from annotation.models import Assignment, Batch, Example, Job, Study, clock
 from annotation.studies.people import invite
 from annotation.work.commenting import add_comment
 from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedScore, Run
-from scoring.planning import views as planning
-from scoring.planning.plans import Plan
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled
 from tests.made_once import made_once
+from tests.planned_once import planned_once
 from tests.scoring.comparison import measured
 from tests.scoring.episodes.measured import answered
 
 pytestmark = pytest.mark.django_db
+one_plan = planned_once
 
 # Staff has no group and no role; the other researcher owns another study and benchmark; viewer,
 # editor and owner have their role in both the study and its benchmark.
@@ -99,21 +98,6 @@ Arguments = Callable[[World], list[Any]]
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
     with made_once(django_db_blocker, made_world) as world:
         yield world
-
-
-@pytest.fixture(scope="module", autouse=True)
-def planned_once() -> Iterator[None]:
-    """Whoever asks for the same plan; it takes a second."""
-    plan, kept = planning.make_plan, {}
-
-    def make_plan(*asked: Any, **wanted: Any) -> Plan:
-        question = repr((asked, wanted))
-        if question not in kept:
-            kept[question] = plan(*asked, **wanted)
-        return kept[question]
-
-    with mock.patch.object(planning, "make_plan", make_plan):
-        yield
 
 
 def made_world() -> World:
