@@ -21,7 +21,7 @@ from tests import make
 from tests.config.environment import untouched
 from tests.migrated_once import begin_with_copy
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +60,7 @@ def test_makes_a_stranger_of_nobody_with_another_key(settings: Settings) -> None
     assert Annotator.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_tells_another_key_by_the_people_where_none_was_kept(settings: Settings) -> None:
     stored_person("5f1e")
     IdentityKey.objects.all().delete()
@@ -68,6 +69,7 @@ def test_tells_another_key_by_the_people_where_none_was_kept(settings: Settings)
     assert not IdentityKey.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_refuses_to_migrate_with_another_key(settings: Settings) -> None:
     stored_person("5f1e")
     settings.SECRET_KEY = "renewed"
@@ -75,6 +77,7 @@ def test_refuses_to_migrate_with_another_key(settings: Settings) -> None:
         call_command("check", databases=["default"])
 
 
+@pytest.mark.both_databases
 def test_is_kept_by_the_migration() -> None:
     call_command("migrate", verbosity=0)
     assert IdentityKey.objects.count() == 1
@@ -114,6 +117,7 @@ def test_stops_the_start_of_the_web_server(tmp_path: Path) -> None:
 # The key is lost
 
 
+@pytest.mark.both_databases
 def test_finds_everybody_again_with_another_key_once_it_was_replaced(settings: Settings) -> None:
     known, other = stored_person("5f1e"), stored_person("77aa")
     settings.SECRET_KEY = "another"
@@ -123,6 +127,7 @@ def test_finds_everybody_again_with_another_key_once_it_was_replaced(settings: S
     assert person(make.channel(), "new").pk is None
 
 
+@pytest.mark.both_databases
 def test_keeps_the_exposure_of_whoever_it_found_again(settings: Settings) -> None:
     """Rule 6 holds on: the same row of the annotator keeps its assignments."""
     batch = make.running_batch()
@@ -133,6 +138,7 @@ def test_keeps_the_exposure_of_whoever_it_found_again(settings: Settings) -> Non
     assert again.assignments.get() == assignment
 
 
+@pytest.mark.both_databases
 def test_gives_up_erased_people_only_when_told(settings: Settings) -> None:
     erase_annotator(stored_person("5f1e"), at=make.NOON)
     stored_person("77aa")
@@ -146,6 +152,7 @@ def test_gives_up_erased_people_only_when_told(settings: Settings) -> None:
     assert person(make.channel(), "5f1e").pk is None, "as the refusal said"
 
 
+@pytest.mark.both_databases
 def test_replaces_no_key_that_is_not_lost() -> None:
     known = stored_person("5f1e")
     with pytest.raises(CommandError, match="nothing to replace"):

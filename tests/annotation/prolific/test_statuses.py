@@ -1,6 +1,7 @@
 """What Prolific says of a submission, in whatever order it comes, and what follows from it."""
 
 import json
+from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,11 +26,20 @@ from annotation.prolific.statuses import forget_deliveries
 from annotation.prolific.views import signature
 from annotation.work.finishing import finish
 from tests import make
+from tests.annotation.prolific.conftest import paid_batch
 from tests.annotation.prolific.standin import StandIn
-from tests.together import at_once
+from tests.made_once import once_a_module
 
 pytestmark = pytest.mark.django_db
 LATER = make.NOON + timedelta(minutes=10)
+
+
+batch_once = once_a_module(lambda: paid_batch(wanted=5))
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    return deepcopy(batch_once)
 
 
 @pytest.fixture
@@ -119,18 +129,6 @@ def test_ignores_strangers_and_unknown_words(
         batch.study, submission, person or who(batch), status, said_at=LATER, at=LATER
     )
     assert Submission.objects.get().status == ""
-
-
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_events_that_come_at_once_leave_the_latest() -> None:
-    batch = make.running_batch(via="prolific")
-    make.joined(batch, submission_id="sub-1")
-    words = ["RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED"]
-    for _ in range(20):
-        at_once(lambda n: say(batch, words[n], LATER + timedelta(seconds=n)), 4)
-        assert Submission.objects.get().status == "APPROVED"
-        Submission.objects.update(status="", status_at=None)
 
 
 # Asking
@@ -300,18 +298,6 @@ def test_the_same_report_again_changes_nothing(
     forget_deliveries(at=timezone.now())
     assert told(connection, report, sent_at=sent_at) == 204
     assert Place.objects.get(holder=working).lease_until == taken_back
-
-
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_of_the_same_report_many_times_at_once_one_is_taken() -> None:
-    batch = make.running_batch(via="prolific")
-    working = make.joined(batch, submission_id="sub-1")
-    connection = ProlificStudy.objects.create(study=batch.study, webhook_secret="hook-secret")
-    report, sent_at = event(working), from_now()
-    answers = at_once(lambda n: told(connection, report, sent_at=sent_at), 4)
-    assert answers == [204] * 4
-    assert connection.deliveries.count() == 1
 
 
 @pytest.mark.parametrize("hours", [-2, -1.01, 0.1, 1, 24 * 365])
