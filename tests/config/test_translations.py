@@ -149,7 +149,8 @@ def test_is_compiled_from_its_source(name: str, tmp_path: Path) -> None:
     for message in messages_of(name):
         first, *plural = originals(message)
         told = {read.ngettext(first, plural[0], n) for n in range(130)} if plural else None
-        assert (told or {read.gettext(first)}) == set(translations(message))
+        single = read.pgettext(message.context, first) if message.context else read.gettext(first)
+        assert (told or {single}) == set(translations(message))
 
 
 # What is marked in the project is in the catalogue; if not, run `make messages`.
@@ -158,8 +159,9 @@ def test_is_compiled_from_its_source(name: str, tmp_path: Path) -> None:
 def _marked_in_templates(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*.html")):
         source = templatize(path.read_text(encoding="utf-8"))
-        for _name, *strings in MARKED.findall(source):
-            yield ast.literal_eval(strings[0])
+        for name, *strings in MARKED.findall(source):
+            # Behind its context, where it has one.
+            yield ast.literal_eval(strings["pgettext" in name])
 
 
 def _marked_in_code(folder: Path) -> Iterator[str]:
