@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from django.db import DatabaseError, transaction
 from django.forms import modelform_factory
+from django.test import Client
+from django.urls import reverse
 
 from annotation.admin.forms import StudyForm
 from annotation.models import Batch, Example, Study
@@ -20,6 +22,7 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval, cluster_scores
+from scoring.report.preregistration import as_markdown
 from tests import make
 from tests.scoring.bundle.packed import packed, rows
 from tests.scoring.comparison import measured
@@ -144,6 +147,18 @@ def test_asks_for_the_group_where_a_line_names_none(batch: Batch) -> None:
     form = made({"clusters": batch.task.slug}, instance=batch.study)
     sentence = "A group is missing: write a line a task, such as “ner: document”."
     assert form.errors == {"clusters": [sentence]}
+
+
+@pytest.mark.django_db
+def test_is_said_before_the_start_and_in_the_pre_registration(
+    batch: Batch, admin_client: Client
+) -> None:
+    study = declared(batch)
+    page = admin_client.get(reverse("annotation:start", args=[study.slug]))
+    assert f"{batch.task.slug} by document: items of one cluster count as one" in (
+        page.content.decode()
+    )
+    assert "8 test items in 4 clusters by “document”" in as_markdown(study)
 
 
 @pytest.mark.django_db
