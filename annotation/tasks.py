@@ -15,6 +15,7 @@ from annotation.models.errors import Refusal
 from annotation.people.rows import rows
 from annotation.people.summaries import refresh
 from annotation.prolific.statuses import forget_deliveries, is_due_for_poll, poll
+from annotation.studies.lifecycle import close_full_studies
 from annotation.work.finishing import expire_idle
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ def remove_old() -> None:
 @shared_task
 def expire_leases() -> None:
     expire_idle(at=clock.now())
+    close_full_studies(at=clock.now())
 
 
 @shared_task

@@ -78,6 +78,7 @@ class Study(models.Model):
     )
     consent_text = models.TextField(blank=True, **WORDS["consent_text"])
     contact = models.CharField(max_length=200, blank=True, **WORDS["contact"])
+    ending = models.TextField(blank=True, **WORDS["ending"])
     hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="USD")
     # Only costs and reports know it; annotators are paid without it.
@@ -109,6 +110,7 @@ class Study(models.Model):
     margin = models.FloatField(default=0, **WORDS["margin"])
     margin_reason = models.CharField(max_length=300, blank=True, **WORDS["margin_reason"])
     ends_on = models.DateField(null=True, blank=True, **WORDS["ends_on"])
+    close_when_full = models.BooleanField(default=False, **WORDS["close_when_full"])
     # By task the group whose values are clusters of items, in place of their contexts.
     clusters = models.JSONField(default=dict, blank=True, **WORDS["clusters"])
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.benchmarks.material import not_offered, unanswerable
 from annotation.models import (
+    Assignment,
     Batch,
     ChangeAction,
     JoinAnswer,
@@ -181,6 +183,16 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         _log(study, ChangeAction.CLOSED, before, by)
     study.refresh_from_db()
     expire_idle(at=at)
+
+
+def close_full_studies(*, at: datetime) -> None:
+    """Those that are to close by themselves, every place of which was kept to the end, with nobody
+    at work any more."""
+    places = Place.objects.filter(batch__study=OuterRef("pk"), simulated=False)
+    at_work = Assignment.objects.open().filter(study=OuterRef("pk"))
+    full = Study.objects.filter(Exists(places), state=StudyState.OPEN, close_when_full=True)
+    for study in full.exclude(Exists(places.filter(kept=False))).exclude(Exists(at_work)):
+        close_study(study, at=at)
 
 
 def not_as_named(study: Study) -> list[str]:

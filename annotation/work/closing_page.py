@@ -12,7 +12,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation import models
 from annotation.work.finishing import amount_due, earned, in_hand_ms
-from annotation.work.wording import amount_text, share_text, time_text
+from annotation.work.wording import amount_text, in_language, share_text, time_text
 
 
 def ending_of(assignment: models.Assignment) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def ending_of(assignment: models.Assignment) -> dict[str, Any]:
         "reason": _reason(assignment),
         "pay": _pay(assignment) if has_worked else [],
         "amount": amount_text(_amount(assignment), currency) if has_worked else "",
+        "last_words": in_language(assignment.study.ending),
     }
 
 

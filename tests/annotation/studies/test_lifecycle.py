@@ -1,7 +1,7 @@
 """The life of a study: started, paused, closed."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,9 @@ from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Benchmark, Outcome, OutcomeRule, Place, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
 from annotation.studies.lifecycle import (
+    close_full_studies,
     close_study,
+    not_as_named,
     pause_study,
     resume_study,
     start_study,
@@ -23,6 +25,7 @@ from annotation.studies.lifecycle import (
 )
 from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.judging import begin, leave_reveal, submit_answer
+from annotation.work.places import release_place
 from scoring.report.facts import Facts
 from scoring.report.methods import methods
 from tests import make
@@ -143,6 +146,31 @@ def test_takes_nothing_once_an_items_cap_has_passed() -> None:
     assert assignment.judgements.count() == 1
     assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.EXPIRED, True)
     assert assignment.amount == Decimal("2.40")
+
+
+@pytest.mark.both_databases
+def test_closes_by_itself_once_all_places_are_filled_and_nobody_is_at_work() -> None:
+    batch = make.running_batch(wanted=1, close_when_full=True, min_training_score=None)
+    study, other = batch.study, make.running_batch(wanted=1).study
+    make.worked_through(other.batches.get())
+
+    def closed_at(at: datetime) -> datetime | None:
+        close_full_studies(at=at)
+        return Study.objects.get(pk=study.pk).closed_at
+
+    assert closed_at(CLOSING) is None  # nobody came
+    slow = make.at_work(batch)
+    release_place(slow, at=make.NOON)
+    make.worked_through(batch)
+    assert closed_at(CLOSING) is None  # somebody goes on without a place
+    withdraw(slow, at=CLOSING)
+    pause_study(study)
+    assert closed_at(CLOSING) is None  # who paused it decides
+    resume_study(study)
+    assert closed_at(CLOSING) == CLOSING
+    assert not_as_named(Study.objects.get(pk=study.pk)) == []
+    assert (study.changes.first().action, study.changes.first().user) == ("closed", None)
+    assert Study.objects.get(pk=other.pk).is_open
 
 
 def test_ends_what_nobody_sends_with_its_page_paid() -> None:

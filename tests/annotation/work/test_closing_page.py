@@ -65,6 +65,15 @@ def test_gives_the_time_and_the_amount_in_full() -> None:
     assert ending_of(assignment)["amount"] == "4.18\u00a0USD"
 
 
+def test_ends_with_the_last_words_of_the_study_in_the_readers_language(client: Client) -> None:
+    own = "We thank you.\nAnn & Bo\n\n[de]\nWir danken."
+    assignment = ended(Outcome.COMPLETED, ending=own)
+    client.get(reverse("annotation:resume", args=[assignment.resume_token]))
+    for language, said in {"en": "We thank you.<br>Ann &amp; Bo", "de": "Wir danken."}.items():
+        shown = client.get("/work/", headers={"accept-language": language}).content.decode()
+        assert f'<p dir="auto">{said}</p>' in shown
+
+
 LEAST = "You get 5.00 USD, the least that is paid for work that ends this way."
 
 

@@ -26,8 +26,13 @@ title = "Nurses and students"
 benchmark = "mood"
 channel = "prolific"
 contact = "ann@example.org"
+ending = \"\"\"Thank you from all of us.
+
+[de]
+Wir alle danken.\"\"\"
 question = "Do nurses do better?"
 ends = 2027-01-31
+close_when_full = true
 joins_an_hour = 40
 shuffle_by = "item"
 shuffle_options = true
@@ -275,8 +280,8 @@ def test_refuses_what_a_started_study_may_not_become(mood: Benchmark) -> None:
     with pytest.raises(Frozen) as refusal:
         apply(changed)
     assert str(refusal.value) == (
-        "study.toml differs from the study nurses, which has started and is frozen, in line 22, "
-        "pay.hourly_rate; line 56, batches. Take these from an export of it, or copy the study."
+        "study.toml differs from the study nurses, which has started and is frozen, in line 27, "
+        "pay.hourly_rate; line 61, batches. Take these from an export of it, or copy the study."
     )
     study.refresh_from_db()
     assert study.hourly_rate == Decimal("12.5")
