@@ -104,7 +104,7 @@ def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
         cell
         for task in scope.tasks
         for cell in reader.systems(task, scope.study)
-        if cell.answered.any()
+        if not cell.is_partial
     ]
     return between_systems(every)
 

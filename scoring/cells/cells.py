@@ -90,6 +90,10 @@ class Cell:
         return tuple(member for member in self.members if isinstance(member, Run))
 
     @property
+    def is_partial(self) -> bool:
+        return any(run.is_partial for run in self.runs)
+
+    @property
     def latest_day(self) -> str | None:
         """On which the last of its runs was complete."""
         days = [run.completed_at for run in self.runs if run.completed_at]
@@ -315,20 +319,22 @@ class CellReader(TaskScoring):
         return (False, True) if self.choices.simulated else (False,)
 
     def systems(self, task: Task, study: Study | None = None) -> list[Cell]:
-        """All of a task; beside a study's people their items are clustered as theirs."""
+        """All of a task, partial runs apart from whole ones; beside a study's people their items
+        are clustered as theirs."""
         if self.only(task) == NOTHING:
             return []
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
         group = study.cluster_group(task.slug) if study else ""
         vectors = self._vectors(task, runs, group)
-        cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
+        cells: dict[tuple[str, str, str, int | str, bool, bool], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
             is_of_episode = run.episode is not None
             shots = FEW if run.shots and is_of_episode else shots_label(run.shots)
-            cells[run.system, run.method, run.parameters, shots, is_of_episode].append(run)
+            size = run.system, run.method, run.parameters, shots
+            cells[*size, is_of_episode, run.is_partial].append(run)
         return [
             self._cell(task, those, vectors, shots, system=name, method=method, parameters=size)
-            for (name, method, size, shots, _), those in cells.items()
+            for (name, method, size, shots, *_), those in cells.items()
             if self.choices.wants(shots)
         ]
 

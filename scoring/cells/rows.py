@@ -21,12 +21,13 @@ SIMULATED_CONSENSUS = "Consensus of SIMULATED PEOPLE"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
 CEILING = "ceiling"
 # The blocks of a table below the systems that a study is compared with; the second has every
-# published figure too, the third figures of groups of items.
-LATER, OTHER, GROUPED = "later", "other", "grouped"
+# published figure too, the last figures of groups of items.
+LATER, OTHER, INCOMPLETE, GROUPED = "later", "other", "incomplete", "grouped"
 BLOCKS = {
     "": "",
     LATER: "Supplement: added later, or not named before the start; corrected separately",
     OTHER: "On other shot sets or items: exploratory",
+    INCOMPLETE: "Partial: not every item has an answer, so these are compared with nobody",
     GROUPED: "By group of items: exploratory",
 }
 

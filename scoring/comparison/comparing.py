@@ -18,7 +18,7 @@ from scoring.cells.cell_rows import (
     reported_rows,
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
-from scoring.cells.rows import GROUPED, LATER, OTHER, Bound, Row, RowKind
+from scoring.cells.rows import GROUPED, INCOMPLETE, LATER, OTHER, Bound, Row, RowKind
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
 from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
@@ -172,7 +172,8 @@ def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
             *(cell_row(cell, reader.choices) for cell in people),
             *(_system_row(cell, people, scope, reader.choices) for cell in own),
         ]
-        rows += [replace(row, block=GROUPED) for row in found if row.block != OTHER]
+        beside = (row for row in found if row.block not in (OTHER, INCOMPLETE))
+        rows += [replace(row, block=GROUPED) for row in beside]
     return rows
 
 
@@ -197,6 +198,8 @@ def _system_row(
     cell: Cell, people: Sequence[Cell], scope: Scope, choices: Choices, block: str = ""
 ) -> Row:
     """On the people's items and shot sets, where it has them; else as it is, in a block below."""
+    if cell.is_partial:
+        return replace(cell_row(cell, choices), block=INCOMPLETE)
     answered = [one for one in people if one.answered.any()]
     if scope.study is None or choices.runs != MATCHED or not answered:
         return replace(cell_row(cell, choices), block=block)
@@ -227,7 +230,7 @@ def _tested(
         if not people:
             return {}
     tasks = [task.slug for task in scope.tasks]
-    own, later = ([cell for cell in those if cell.answered.any()] for those in (own, later))
+    own, later = ([cell for cell in those if not cell.is_partial] for those in (own, later))
     pairs = [
         *people_and_systems(people, own),
         *people_and_systems(people, later, is_later=True),

@@ -10,6 +10,7 @@ from scoring.cells.cell_rows import BOOTSTRAP
 from scoring.cells.rows import (
     EPISODE_BOOTSTRAP,
     GROUPED,
+    INCOMPLETE,
     LATER,
     OTHER,
     Row,
@@ -198,7 +199,8 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     # Beside several pools' people one sign would not say whose it is.
     first = first_of(tests) if len({test.pool for test in tests}) < 2 else None
     low, high = row.limits
-    is_own = isinstance(row, Row) and (row.block in (OTHER, GROUPED) or not table.has_verdicts)
+    is_apart = isinstance(row, Row) and row.block in (OTHER, INCOMPLETE, GROUPED)
+    is_own = is_apart or not table.has_verdicts
     own = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
     return Cell(
         row.mean,

@@ -88,6 +88,9 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
 
 
 def _system(cells: Sequence[Cell], choices: Choices, rule: Rule) -> Entry:
+    """Partial runs where there are no whole ones: a trial takes nobody's rank."""
+    whole = {(cell.task, cell.shots) for cell in cells if not cell.is_partial}
+    cells = [one for one in cells if not one.is_partial or (one.task, one.shots) not in whole]
     runs: list[Run] = [run for cell in cells for run in cell.runs]
     by_task: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:

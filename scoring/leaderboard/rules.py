@@ -165,7 +165,7 @@ def gaps_of_figures(
 def _gaps_in_cell(cell: Cell, splits: Sequence[int]) -> Iterable[str]:
     counts = Counter(run.split for run in cell.runs)
     if missing := [split for split in splits if split not in counts]:
-        yield f"{cell.shots} shots: no run on split {_listed(missing)}"
+        yield f"{cell.shots} shots: no whole run on split {_listed(missing)}"
     if splits and counts.keys() - set(splits):
         yield f"{cell.shots} shots: runs outside the five splits"
     elif not missing and len(set(counts.values())) > 1:

@@ -251,6 +251,11 @@ class Run(models.Model):
         return matched / total if total else None
 
     @property
+    def is_partial(self) -> bool:
+        """Whether items have no prediction: it is listed, and compared with nobody."""
+        return bool(self.report.get("missing"))
+
+    @property
     def was_to_reason(self) -> bool:
         return bool(self.report.get("asked", {}).get("reasoning"))
 

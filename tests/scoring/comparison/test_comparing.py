@@ -22,6 +22,7 @@ from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import STORE, compare, compute_table, enqueue_table, glance
 from scoring.comparison.comparison import Comparison
+from scoring.comparison.documents import FORMATS
 from scoring.comparison.keeping import Kept, stop
 from scoring.core.intervals import cell_interval
 from tests import make
@@ -198,6 +199,25 @@ def test_says_how_much_a_run_covers() -> None:
     measured.run(batch.task, wrong=1, missing=2)
     [row] = of_kind(compared(batch.study), "run")
     assert (row.coverage, row.mean) == (0.6, pytest.approx(200 / 3))
+
+
+def test_lists_a_partial_run_and_compares_it_with_nobody() -> None:
+    batch = measured.cell([0, 1, 2, 3, 3], tests=5)
+    measured.run(batch.task, wrong=1, system="Whole", at=make.NOON)
+    measured.run(batch.task, missing=2, system="Trial", at=make.NOON)
+    measured.run(batch.task, missing=2, system="Whole", repeat=1, at=make.NOON)
+    make.closed(batch.study)
+    for scope in (Scope(batch.study.benchmark, batch.study), Scope(batch.study.benchmark)):
+        table = compare(scope)
+        rows = of_kind(table, "run")
+        assert sorted((row.system, row.n, row.block, row.coverage) for row in rows) == [
+            ("Trial", 1, "incomplete", 0.6), ("Whole", 1, "", 1), ("Whole", 1, "incomplete", 0.6)
+        ]  # fmt: skip
+        assert {test.system for test in table.tests} == {"Whole"}
+        assert not table.systems
+        assert {one.system for one in table.averages if one.kind == "run"} == {"Whole"}
+        everywhere = b"".join(writer.write(table) for writer in FORMATS.values())
+        assert b"Partial: not every item has an answer" in everywhere
 
 
 def test_names_a_system_that_answered_nothing() -> None:

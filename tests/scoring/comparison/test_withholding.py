@@ -102,7 +102,7 @@ def test_a_cell_of_one_person_is_that_person() -> None:
 def test_a_partial_run_shows_no_mean_and_takes_none_from_the_whole_ones(batch: Batch) -> None:
     measured.run(batch.task, missing=1, at=make.NOON)
     rows = [row for row in withheld(batch).rows if row.kind == "run"]
-    assert [(row.mean, row.block) for row in rows] == [(71.4, ""), (None, "other")]
+    assert [(row.mean, row.block) for row in rows] == [(71.4, ""), (None, "incomplete")]
 
 
 def test_a_system_with_a_run_of_several_labels_shows_no_mean(batch: Batch) -> None:

@@ -59,9 +59,9 @@ def test_ranks_systems_by_their_mean_at_30_shots_over_all_tasks(task: Task) -> N
 @pytest.mark.parametrize(
     ("without", "reason"),
     [
-        ([(10, 4), (10, 5)], "10 shots: no run on split 4, 5"),
+        ([(10, 4), (10, 5)], "10 shots: no whole run on split 4, 5"),
         ([(20, split) for split in range(1, 6)], "20 shots: no run"),
-        ([(30, 1)], "30 shots: no run on split 1"),
+        ([(30, 1)], "30 shots: no whole run on split 1"),
     ],
 )
 def test_asks_for_all_shots_and_all_splits(
@@ -78,7 +78,13 @@ def test_asks_for_an_answer_to_every_item(task: Task) -> None:
     measured.run(task, system="BERT-Base", shots=20, split=3, missing=1)
     ranking = place_on(task.benchmark, "one", "BERT-Base")
     assert ranking.rank is None
-    assert ranking.gaps == ("20 shots: only 95.0 % of the items answered",)
+    assert ranking.gaps == ("20 shots: no whole run on split 3",)
+
+
+def test_a_trial_beside_whole_runs_takes_no_rank(task: Task) -> None:
+    system(task)
+    measured.run(task, system="BERT-Base", shots=20, split=3, missing=1)
+    assert place_on(task.benchmark, "one", "BERT-Base").rank == 1
 
 
 def test_asks_for_the_same_number_of_runs_on_every_split(task: Task) -> None:

@@ -83,7 +83,7 @@ def test_says_why_a_system_is_not_ranked(client: Client, task: Task) -> None:
     system(task, "short", without=[(30, 5)])
     text = page(client, task.benchmark)
     assert "Not ranked" in text
-    assert "30 shots: no run on split 5" in text
+    assert "30 shots: no whole run on split 5" in text
 
 
 def test_tells_strangers_nothing_of_what_waits(
@@ -262,4 +262,4 @@ def test_exports_in_english_whatever_the_page_speaks(client: Client, task: Task)
     response = client.get(
         "/benchmarks/mine/leaderboard/export/figures/csv/", headers={"accept-language": "de"}
     )
-    assert "30 shots: no run on split 5" in response.content.decode()
+    assert "30 shots: no whole run on split 5" in response.content.decode()
