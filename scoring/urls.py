@@ -10,6 +10,7 @@ from scoring.figures import views as figures
 from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.views import preregistration_export, report_export, study_report
+from scoring.runs.views import add_system, store_system
 from scoring.samples.views import samples
 from scoring.studies.views import builder, discard, part, rehearsal, rehearsals, remove_batches
 
@@ -41,6 +42,8 @@ COMPARISON = [
         analyses.analysis_export,
         name="analysis_export",
     ),
+    path("systems/add/", add_system, name="add_system"),
+    path("systems/add/<int:job_id>/", store_system, name="store_system"),
     path("items/", items.items, name="items"),
     path("items/<int:example_id>/", items.item, name="item"),
     path("items/<int:example_id>/correct/", items.correct, name="correct_gold"),

@@ -364,6 +364,11 @@ TABLE: dict[str, Address] = {
     **admin_rows(
         "scoring_run", pk_of("run"), view=EDITORS, change=NOBODY, delete=EDITORS, add=NEVER
     ),
+    "scoring:add_system": Address(of_study, EDITORS, EDITORS),
+    # No look of theirs.
+    "scoring:store_system": Address(
+        also(of_study, 0), NOT_ALLOWED, "login gone gone no gone gone gone"
+    ),
     "admin:scoring_run_ask": Address(pk_of("study.benchmark"), EDITORS, EDITORS),
     **admin_rows(
         "scoring_reportedscore",

@@ -22,8 +22,10 @@ CHANGE = "annotation.change_study"
 
 
 # The pages of scoring that those of annotation lead to: nothing else here names them.
-_PAGES = "builder bundle comparison episodes imported_studies item leaderboard plan rehearsal"
-SCORING_PAGES = {name: f"scoring:{name}" for name in f"{_PAGES} rehearsals report".split()}
+_PAGES = "add_system builder bundle comparison episodes imported_studies item leaderboard plan"
+SCORING_PAGES = {
+    name: f"scoring:{name}" for name in f"{_PAGES} rehearsal rehearsals report".split()
+}
 
 
 def scoring_pages(request: HttpRequest) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
-from annotation.access.rights import Right, may_see_gold
+from annotation.access.rights import Right, may, may_see_gold
 from annotation.jobs.requests import document
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
@@ -50,6 +50,7 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "waiting": seen.is_waiting,
         "versions_offered": [] if is_withheld else sorted(set(versions)),
         "is_withheld": is_withheld,
+        "may_add": may(request.user, found.benchmark, Right.SET_UP),
         **(_shown(request, seen.table, found) if seen.table else {}),
     }
     return requests.render_or_poll(request, "scoring/comparison/comparison.html", context)

@@ -72,16 +72,23 @@ def import_predictions(
     benchmark: Benchmark,
     options: records.ReadOptions,
     owner: User | None = None,
+    dry_run: bool = False,
 ) -> "RunsReport":
-    """Raises BadInput if the file cannot be used, or if nothing in it belongs to the benchmark."""
+    """Raises BadInput if the file cannot be used, or if nothing in it belongs to the benchmark. A
+    dry run leaves nothing behind."""
     report = RunsReport(reader, path, benchmark, options, owner)
     try:
-        report.import_all()
+        report.read_all()
+        if not dry_run:
+            report.publish()
     except BaseException:
         storing.remove(filling.run for filling in report.fillings())
         raise
     if not report.runs:
         raise BadInput(report.why_nothing())
+    if dry_run:
+        storing.remove(report.new)
+        return report
     for run in report.new:
         run.refresh_from_db()
     keep_scores(report.new)
@@ -123,13 +130,23 @@ class RunsReport:
     def new(self) -> list[Run]:
         return [imported.run for imported in self.runs if imported.is_new]
 
+    def in_words(self) -> Iterator[str]:
+        yield f"{self.file}: {self.format}"
+        for imported in self.runs:
+            yield f"  {imported.in_words()}"
+            for line in (*imported.notes, *imported.counts.reasons_in_words()):
+                yield f"    {line}"
+        for line in self.counts.reasons_in_words():
+            yield f"  {line}"
+        yield f"{len(self.new)} new of {len(self.runs)} runs: {self.total.in_words()}"
+
     def why_nothing(self) -> str:
         reasons = "; ".join(self.counts.reasons_in_words()[:3])
         if not reasons:
             return f"{self.file} holds no predictions; nothing was imported."
         return f"Nothing was imported from {self.file} ({self.format}): {reasons}."
 
-    def import_all(self) -> None:
+    def read_all(self) -> None:
         for where, record in self.reader.read(self.path, self.options):
             try:
                 self._take(record, where)
@@ -143,12 +160,11 @@ class RunsReport:
                 self.runs.append(filling)
             else:
                 self.counts.add(filling.counts)
-        self._publish()
 
     def fillings(self) -> "Iterator[_Filling]":
         return (run for run in self._runs.values() if isinstance(run, _Filling))
 
-    def _publish(self) -> None:
+    def publish(self) -> None:
         """What somebody else stored since it was compared is there already."""
         for _ in range(MOST_TRIES):
             try:

@@ -15,7 +15,7 @@ from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.json_files import read_opening
 from scoring.runs.formats.records import NAMES, Reader, ReadOptions, run_fields
-from scoring.runs.importing import RunsReport, choose_benchmark, import_predictions
+from scoring.runs.importing import choose_benchmark, import_predictions
 
 FLAGS = {"yes": True, "no": False}
 
@@ -86,7 +86,7 @@ class Command(RefusingCommand):
         if reader is reported.READER:
             lines = _score_lines(reported.import_scores(**given))
         else:
-            lines = _run_lines(import_predictions(reader=reader, owner=owner, **given))
+            lines = import_predictions(reader=reader, owner=owner, **given).in_words()
         put_lines(self, lines, None)
 
 
@@ -105,17 +105,6 @@ def _read_options(options: Mapping[str, Any]) -> ReadOptions:
         same_answers=options["same_answers"],
         accept_differences=options["accept_differences"],
     )
-
-
-def _run_lines(report: RunsReport) -> Iterator[str]:
-    yield f"{report.file}: {report.format}"
-    for imported in report.runs:
-        yield f"  {imported.in_words()}"
-        for line in (*imported.notes, *imported.counts.reasons_in_words()):
-            yield f"    {line}"
-    for line in report.counts.reasons_in_words():
-        yield f"  {line}"
-    yield f"{len(report.new)} new of {len(report.runs)} runs: {report.total.in_words()}"
 
 
 def _score_lines(report: reported.ScoresReport) -> Iterator[str]:

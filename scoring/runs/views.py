@@ -1,0 +1,94 @@
+"""The page that adds a system from a file: looked at first, and stored from there."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right, studies
+from annotation.jobs.queue import enqueue
+from annotation.jobs.requests import UploadField, order_upload
+from annotation.models import Benchmark, Job
+from annotation.models.errors import BadInput
+from scoring.models import Method
+from scoring.runs.formats.records import longest, run_fields
+from scoring.runs.tasks import LOOK, NEEDED, STORE, arguments_of
+
+
+class SystemForm(forms.Form):
+    file = UploadField(
+        help_text="Predictions as JSON lines, samples of lm-evaluation-harness, an Inspect log, "
+        "FLEX’s predictions; or a zip of such files, or of the folder of a HELM run.",
+    )
+    task = forms.ChoiceField(required=False)
+    system = forms.CharField(required=False, max_length=longest("system"))
+    method = forms.ChoiceField(required=False, choices=[("", "as the file says"), *Method.choices])
+    shots = forms.CharField(required=False, max_length=10, help_text="A number, or all.")
+    split = forms.CharField(required=False, max_length=10)
+    repeat = forms.CharField(required=False, max_length=10, help_text="Which of several such runs.")
+    same_answers = forms.BooleanField(
+        required=False, label="Store it though the system gave the same answers before"
+    )
+    accept_differences = forms.BooleanField(
+        required=False, label="Store it though its log calls other answers right than the gold here"
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chooser = self.fields["task"]
+        assert isinstance(chooser, forms.ChoiceField)
+        slugs = benchmark.tasks.order_by("slug").values_list("slug", flat=True)
+        chooser.choices = [("", "as the file says"), *((slug, slug) for slug in slugs)]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in ("shots", "split", "repeat"):
+            try:
+                run_fields({name: data.get(name) or None})
+            except BadInput as refusal:
+                self.add_error(name, str(refusal))
+        return data
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def add_system(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
+    """A file in, a look at it out."""
+    benchmark = _benchmark(request, scope, name)
+    sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = SystemForm(*sent, benchmark=benchmark)
+    if form.is_valid():
+        given = form.cleaned_data
+        file = given.pop("file")
+        arguments = arguments_of(given, benchmark, [scope, name])
+        job = order_upload(LOOK, arguments, file, author=request.user)
+        return redirect("admin:annotation_job_change", job.pk)
+    about = {"scope": scope, "name": name, "benchmark": benchmark}
+    status = 422 if form.is_bound else 200
+    return render(request, "scoring/runs/add_system.html", {**about, "form": form}, status=status)
+
+
+@require_POST
+def store_system(request: ResearcherRequest, scope: str, name: str, job_id: int) -> HttpResponse:
+    """What was looked at; once it is under way, or its file is gone, the look says so."""
+    benchmark = _benchmark(request, scope, name)
+    own = Job.objects.filter(kind=LOOK, author=request.user, arguments__benchmark=benchmark.pk)
+    look = get_object_or_404(own, pk=job_id)
+    if look.upload is None or "store" not in look.result:
+        return redirect("admin:annotation_job_change", look.pk)
+    job = enqueue(STORE, look.arguments, upload=look.upload, author=request.user)
+    return redirect("admin:annotation_job_change", job.pk)
+
+
+def _benchmark(request: ResearcherRequest, scope: str, name: str) -> Benchmark:
+    """That of the comparison, for whoever may store its runs."""
+    if scope == "study":
+        name = get_object_or_404(studies(request.user, Right.TABLES), slug=name).benchmark.name
+    benchmark = get_object_or_404(Benchmark, name=name)
+    for right in NEEDED:
+        require(request.user, benchmark, right)
+    return benchmark
