@@ -16,6 +16,7 @@ from annotation.people.rows import rows
 from annotation.people.summaries import refresh
 from annotation.prolific.statuses import forget_deliveries, is_due_for_poll, poll
 from annotation.studies.lifecycle import close_full_studies
+from annotation.webhooks.sending import forget_old, send_due
 from annotation.work.finishing import expire_idle
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ def remove_old() -> None:
     importing.remove_abandoned(at=clock.now())
     throttles.forget_past_windows()
     forget_deliveries(at=clock.now())
+    forget_old(at=clock.now())
 
 
 @shared_task
@@ -69,3 +71,8 @@ def poll_prolific() -> None:
                 poll(connection, at=clock.now())
             except Refusal as refusal:
                 log.warning("Prolific, study %s: %s", connection.study.slug, refusal)
+
+
+@shared_task
+def tell_webhooks() -> None:
+    send_due(at=clock.now())

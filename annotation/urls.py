@@ -6,6 +6,7 @@ from annotation.people import views as people
 from annotation.prolific import views as prolific
 from annotation.studies import views as studies
 from annotation.studies.views import preview
+from annotation.webhooks.views import webhooks
 from annotation.work import entering
 from annotation.work import views as work
 
@@ -73,6 +74,7 @@ urlpatterns = [
     path(f"{PAYMENTS}/sent/<int:payout_id>.csv", payments.sent_file, name="sent_file"),
     path(f"{STUDY}/payments-dictionary.csv", payments.dictionary, name="payments_dictionary"),
     path(f"{STUDY}/payments.<str:file_format>", payments.export, name="export_payments"),
+    path(f"{STUDY}/webhooks/", webhooks, name="webhooks"),
     # Prolific
     path(f"{STUDY}/prolific/", prolific.prolific, name="prolific"),
     path(f"{STUDY}/prolific/<slug:act>/", prolific.act, name="prolific_act"),

@@ -50,6 +50,7 @@ SCHEDULED = [
     "annotation.tasks.remove_old",
     "annotation.tasks.summarise_work",
     "annotation.tasks.poll_prolific",
+    "annotation.tasks.tell_webhooks",
     "scoring.runs.tasks.remove_abandoned_runs",
     "scoring.analysis.tasks.freeze_claims",
 ]

@@ -195,6 +195,9 @@ BENCHMARK_UPLOAD_MAX_BYTES = 200_000_000
 # Asked only by studies whose owners stored a token.
 PROLIFIC_API = env.text("PROLIFIC_API", "https://api.prolific.com/api/v1/").rstrip("/") + "/"
 
+# Whether webhooks may lead into the network of the installation.
+PRIVATE_WEBHOOKS = env.boolean("PRIVATE_WEBHOOKS", default=False)
+
 # In whichever currency a study pays: more is approved, corrected or sent once it is typed again.
 TYPE_AGAIN_ABOVE = env.number("TYPE_AGAIN_ABOVE", 200, least=0)
 

@@ -37,13 +37,14 @@ ROOMS = {
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
     ),
     "annotation.prolific": ("models", "access", "work", "studies", "payments"),
+    "annotation.webhooks": ("models", "access", "studies"),
     "annotation.simulation": (
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
     ),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.api": (
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
-        *("people", "payments", "simulation"),
+        *("people", "payments", "simulation", "webhooks"),
     ),
     "annotation.management": (
         *("models", "access", "kinds", "benchmarks", "studies", "payments", "simulation"),

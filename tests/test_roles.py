@@ -423,6 +423,7 @@ TABLE: dict[str, Address] = {
         also(slug, 1), NOT_ALLOWED, "login gone gone no no gone gone"
     ),
     "annotation:sent_file": Address(also(slug, 1), "login gone gone no no gone gone", NOT_ALLOWED),
+    "annotation:webhooks": Address(slug, EDITORS, EDITORS),
     "annotation:prolific": Address(slug, OWNERS, OWNERS),
     "annotation:prolific_act": Address(also(slug, "poll"), NOT_ALLOWED, OWNERS),
     # Whoever cannot sign what they report is nobody; an address that no study has does not exist.
@@ -491,6 +492,10 @@ TABLE: dict[str, Address] = {
     ),
     "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
     "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
+    "annotation:study-hook-all": Address(slug, EDITORS, EDITORS),
+    "annotation:study-hook-one": Address(
+        also(slug, 0), NOT_ALLOWED, NOT_ALLOWED, {"delete": "login gone gone no gone gone gone"}
+    ),
     "annotation:of-study-progress": Address(slug, VIEWERS, NOT_ALLOWED),
     "annotation:of-study-people": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:of-study-release": Address(of_person, NOT_ALLOWED, EDITORS),

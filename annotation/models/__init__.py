@@ -65,3 +65,4 @@ from annotation.models.study import (
     StudyState,
     new_token,
 )
+from annotation.models.webhook import HookCall, HookEvent, Webhook

@@ -14,6 +14,7 @@ from annotation.access.rights import Right
 from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
 from annotation.models import clock
+from annotation.models.webhook import tell
 from annotation.payments.ledger import Due, dues_of
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
@@ -97,7 +98,7 @@ def rows(study: models.Study) -> list[Row]:
         )
         for one in everybody
     ]
-    _keep_flagged(found)
+    _keep_flagged(study, found)
     return found
 
 
@@ -108,14 +109,24 @@ def _items(study: models.Study) -> dict[int, int]:
     return {batch.pk: sum(sizes[pk] for pk in batch.set_ids) for batch in batches}
 
 
-def _keep_flagged(found: Iterable[Row]) -> None:
-    """Write down who needs a look, for the page about all studies, which compares nobody."""
-    changed: dict[bool, list[int]] = defaultdict(list)
+def _keep_flagged(study: models.Study, found: Iterable[Row]) -> None:
+    """Write down who needs a look, for the page about all studies, which compares nobody, and for
+    whom the study tells."""
+    changed: dict[bool, list[Row]] = defaultdict(list)
     for row in found:
         if row.person.is_flagged not in (None, row.needs_a_look):
-            changed[row.needs_a_look].append(row.person.pk)
-    for is_flagged, pks in changed.items():
-        write(partial(models.WorkSummary.objects.filter(pk__in=pks).update, is_flagged=is_flagged))
+            changed[row.needs_a_look].append(row)
+    for is_flagged, those in changed.items():
+        write(partial(_store_flagged, study, those, is_flagged))
+
+
+def _store_flagged(study: models.Study, those: Iterable[Row], is_flagged: bool) -> None:
+    summaries = models.WorkSummary.objects.exclude(is_flagged=is_flagged)
+    for row in those:
+        is_new = summaries.filter(pk=row.person.pk).update(is_flagged=is_flagged)
+        if is_new and is_flagged:
+            about = {"person": row.person.pseudonym, "flags": [flag.name for flag in row.flags]}
+            tell(study, models.HookEvent.FLAGGED, at=clock.now(), **about)
 
 
 def row_of(study: models.Study, assignment_id: int) -> Row | None:

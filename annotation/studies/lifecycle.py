@@ -16,6 +16,7 @@ from annotation.models import (
     Assignment,
     Batch,
     ChangeAction,
+    HookEvent,
     JoinAnswer,
     Outcome,
     Place,
@@ -27,6 +28,7 @@ from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
 from annotation.models.texts import counted, described_beside
+from annotation.models.webhook import tell
 from annotation.studies.checks import problems_of_checks
 from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.codes import other_reward, rewards
@@ -181,6 +183,7 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
             raise Frozen("Only a study that has started, and is not closed yet, can be closed.")
         before, study.state = study.state, StudyState.CLOSED
         _log(study, ChangeAction.CLOSED, before, by)
+        tell(study, HookEvent.CLOSED, at=at)
     study.refresh_from_db()
     expire_idle(at=at)
 

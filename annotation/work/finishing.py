@@ -7,8 +7,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.db import transaction
 from django.db.models import F
 
-from annotation.models import Assignment, Outcome, OutcomeRule, Place, Study, WorkState
+from annotation.models import Assignment, HookEvent, Outcome, OutcomeRule, Place, Study, WorkState
 from annotation.models.frozen import batch_content
+from annotation.models.webhook import tell
 
 CENT = Decimal("0.01")
 HOUR_MS = 3_600_000
@@ -88,9 +89,23 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
             )
             keeps = outcome in KEEPS_PLACE
             left = {"kept": True} if keeps else {"holder": None}
-            Place.objects.filter(holder=assignment).update(**left, lease_until=None)
+            held = Place.objects.filter(holder=assignment).update(**left, lease_until=None)
+            _tell_end(present, outcome, at, is_open=bool(held and not keeps))
     assignment.refresh_from_db()
     return present is not None
+
+
+def _tell_end(assignment: Assignment, outcome: str, at: datetime, *, is_open: bool) -> None:
+    study, annotator = assignment.study, assignment.annotator
+    if annotator.channel.is_simulated and not study.is_demonstration:
+        return
+    who = {"person": annotator.pseudonym}
+    tell(study, HookEvent.FINISHED, at=at, outcome=str(outcome), **who)
+    if is_open:
+        tell(study, HookEvent.GIVEN_BACK, at=at, **who)
+    places = Place.objects.filter(batch__study=study, simulated=False, kept=False)
+    if outcome in KEEPS_PLACE and not places.exists():
+        tell(study, HookEvent.FULL, at=at)
 
 
 def withdraw(assignment: Assignment, *, at: datetime) -> bool:

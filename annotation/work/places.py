@@ -6,10 +6,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
-from annotation.models import Annotator, Assignment, Batch, ChangeAction, Place, Study
+from annotation.models import Annotator, Assignment, Batch, ChangeAction, HookEvent, Place, Study
 from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
+from annotation.models.webhook import tell
 
 
 def open_places(batch: Batch, *, simulated: bool = False) -> None:
@@ -93,6 +94,9 @@ def _let_lapse(assignment: Assignment, at: datetime) -> bool:
     lapsed = Place.objects.filter(
         holder=assignment, kept=False, holder__outcome="", lease_until__gte=at
     ).update(lease_until=at - _MOMENT)
+    if lapsed:
+        who = assignment.annotator.pseudonym
+        tell(assignment.study, HookEvent.GIVEN_BACK, at=at, person=who)
     return bool(lapsed)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.models import Study
+from annotation.models import HookEvent, Study, clock
 from annotation.models.errors import NotReady
+from annotation.models.webhook import tell
 from scoring.models import FrozenClaims, FrozenRun, Run
 from scoring.models.claims import Reason, family_of, latest
 
@@ -33,4 +34,5 @@ def freeze(
         claims=claims,
     )
     FrozenRun.objects.bulk_create(FrozenRun(claims=frozen, run=run) for run in runs)
+    tell(held, HookEvent.FROZEN, at=clock.now(), version=frozen.version)
     return frozen

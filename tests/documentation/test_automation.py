@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.access.tokens import make_token
 from annotation.models import Batch, Study, clock
+from annotation.webhooks.sending import signature
 from tests import make
 from tests.documentation.blocks import ROOT
 
@@ -21,12 +23,24 @@ MOST_LINES = 60
 PAGE = ROOT / "docs" / "how-to" / "automation.md"
 
 
+def scripts() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_checks_the_signature_of_a_webhook() -> None:
+    known: dict[str, Any] = {}
+    exec(scripts()[1], known)
+    signed = signature("s3cret", "17", b"{}")
+    assert known["is_genuine"]("s3cret", "17", b"{}", signed)
+    assert not known["is_genuine"]("s3cret", "18", b"{}", signed)
+
+
 def test_makes_a_study_and_collects_what_came_out(live_server: LiveServer, tmp_path: Path) -> None:
     task = make.task(make.benchmark("my-benchmark"), slug="reviews", training=10, tests=4)
     make.channel()
     user = make.member(task.benchmark)
     token = make_token(user, name="x", may_write=True, may_pay=False, days=1, at=clock.now())
-    [script] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    script = scripts()[0]
     assert len(script.splitlines()) <= MOST_LINES
 
     def run(step: str) -> str:
