@@ -1,15 +1,13 @@
 """Who was timed out on the platform comes back by another submission: each is kept, and the latest
 counts for status, approval and pay."""
 
-from collections.abc import Iterator
+from copy import deepcopy
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.core.signing import Signer
-from django.db import connection as database
 from django.test import Client
 from django.utils import timezone
 
@@ -22,9 +20,9 @@ from annotation.work.places import AT_WORK, release_place
 from tests import make
 from tests.annotation.prolific.conftest import paid_batch
 from tests.annotation.prolific.standin import StandIn
+from tests.made_once import once_a_module
 from tests.people_at_work import page_of
 from tests.tab import Tab
-from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -44,20 +42,27 @@ def link(batch: Batch, submission_id: str) -> str:
     return f"/join/batch/{batch.join_token}/?{query}"
 
 
+batch_once = once_a_module(lambda: paid_batch(wanted=1))
+
+
 @pytest.fixture
-def batch() -> Batch:
+def batch(batch_once: Batch) -> Batch:
     """With a single place."""
-    return paid_batch(wanted=1)
+    return deepcopy(batch_once)
 
 
-@pytest.fixture
-def client(batch: Batch) -> Client:
-    """Somebody at work, by the submission `sub-1`."""
+def at_work_in(batch: Batch) -> Client:
+    """Somebody, by the submission `sub-1`."""
     client = Client()
     client.get(link(batch, "sub-1"))
     client.post(CONSENT, {"agree": "1"})
     client.post("/work/begin/")
     return client
+
+
+@pytest.fixture
+def client(batch: Batch) -> Client:
+    return at_work_in(batch)
 
 
 def came_back(batch: Batch, client: Client, submission_id: str = SECOND) -> Tab:
@@ -205,21 +210,6 @@ def test_a_placeholder_that_was_left_is_no_submission(batch: Batch) -> None:
     client.get(link(batch, "{{%SESSION_ID%}}"))
     client.post(CONSENT, {"agree": "1"})
     assert own().submission_id == ""
-
-
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_of_the_same_entry_many_times_at_once_one_row_is_kept(batch: Batch, client: Client) -> None:
-    tab = Tab(client, link(batch, SECOND))
-    [(action, form)] = ((a, fields) for a, fields in tab.forms.items() if "submission" in fields)
-    cookies = client.cookies.output(header="", sep=";")
-
-    def enter(_: int) -> int:
-        return Client(headers={"cookie": cookies}).post(action, form).status_code
-
-    assert at_once(enter, 4) == [302] * 4
-    assert Submission.objects.count() == 2
-    assert own().submission_id == SECOND
 
 
 @pytest.mark.parametrize("status", ["RETURNED", "TIMED-OUT", "APPROVED", "REJECTED"])
@@ -429,43 +419,3 @@ def test_an_owner_finds_the_work_by_any_of_them(batch: Batch, client: Client, ro
         assert (own().annotator.pseudonym in page) == (role == "owner")
     page = admin.get(f"/admin/annotation/assignment/{own().pk}/change/").content.decode()
     assert (f"{SECOND}, sub-1" in page) == (role == "owner")
-
-
-# A database from before
-
-
-@pytest.fixture
-def before(transactional_db: None) -> Iterator[None]:
-    yield
-    call_command("migrate", verbosity=0)
-
-
-def columns() -> list[str]:
-    with database.cursor() as cursor:
-        described = database.introspection.get_table_description(cursor, "annotation_assignment")
-        return [column.name for column in described]
-
-
-@pytest.mark.both_databases
-def test_goes_over_to_rows_and_back(before: None, batch: Batch) -> None:
-    told = make.joined(batch, submission_id="sub-1")
-    say_of(told, "RETURNED")
-    untold = make.joined(batch, submission_id="sub-2")
-    make.entered_by(untold, "sub-3", at=make.NOON + timedelta(minutes=5))
-    nothing = make.joined(make.running_batch())
-    call_command("migrate", "annotation", "0016", verbosity=0)
-    assert "submission_id" in columns()
-    with database.cursor() as cursor:
-        cursor.execute("SELECT id, submission_id FROM annotation_assignment")
-        assert dict(cursor.fetchall()) == {told.pk: "sub-1", untold.pk: "sub-3", nothing.pk: ""}
-        cursor.execute("SELECT assignment_id, status FROM annotation_submission")
-        assert cursor.fetchall() == [(told.pk, "RETURNED")]
-    call_command("migrate", verbosity=0)
-    kept = {one.pk: one.submission_id for one in Assignment.objects.all()}
-    assert kept == {told.pk: "sub-1", untold.pk: "sub-3", nothing.pk: ""}
-    assert [one.entered_at for one in Submission.objects.all()] == [make.NOON] * 2
-
-
-def say_of(assignment: Assignment, status: str) -> None:
-    submission = assignment.submissions.get()
-    statuses.note_status(submission, status, said_at=make.NOON)
