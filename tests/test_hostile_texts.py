@@ -28,11 +28,9 @@ from annotation.studies.lifecycle import start_study
 from scoring.models import Leaderboard
 from tests import make
 from tests.every import every
-from tests.planned_once import planned_once
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
-one_plan = planned_once
 
 # By this the test knows it again, whatever was done to the rest.
 MARK = "zqhostile"

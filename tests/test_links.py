@@ -15,11 +15,9 @@ from pytest_django import DjangoDbBlocker
 from annotation.access.rights import give_role
 from tests import make
 from tests.made_once import made_once
-from tests.planned_once import planned_once
 from tests.test_roles import World, made_world
 
 pytestmark = pytest.mark.django_db
-one_plan = planned_once
 
 # Files are read by tests of their own; annotators' pages are for people without an account.
 LEFT_OUT = ("/docs/", "/api/", "/static/", "/join/", "/admin/jsi18n/", "/admin/logout/")

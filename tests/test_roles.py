@@ -25,12 +25,10 @@ from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedSc
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled
 from tests.made_once import made_once
-from tests.planned_once import planned_once
 from tests.scoring.comparison import measured
 from tests.scoring.episodes.measured import answered
 
 pytestmark = pytest.mark.django_db
-one_plan = planned_once
 
 # Staff has no group and no role; the other researcher owns another study and benchmark; viewer,
 # editor and owner have their role in both the study and its benchmark.
