@@ -59,6 +59,8 @@ def _copy_template(creation: Any, name: str) -> None:
             _migrate_to(creation, template)
         for outdated in kept - {template}:
             server.execute(f"DROP DATABASE {outdated}")
+        # A run that was killed leaves its own behind.
+        server.execute(f"DROP DATABASE IF EXISTS {name}")
         server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
 
 
