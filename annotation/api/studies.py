@@ -85,6 +85,8 @@ class OfStudies(Refusing, GenericViewSet[Study]):
     lookup_field = "slug"
     lookup_value_regex = r"[-\w]+"
     pagination_class: type[Pages] | None = None
+    # The schema describes them; OPTIONS would ask each for a serializer.
+    metadata_class = None
 
     def study(self, right: Right, permission: str = "") -> Study:
         """That of the address, for whoever has the right in it and the permission."""

@@ -15,7 +15,8 @@ from pytest_django.live_server_helper import LiveServer
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from annotation.models import Benchmark
+from annotation.access.tokens import make_token
+from annotation.models import Benchmark, Webhook, clock
 from scoring.models import Run
 from tests import make, tools
 from tests.scoring.comparison import measured
@@ -70,6 +71,20 @@ def test_answers_as_the_schema_says(
     assert Run.objects.count() != before, "nothing reached the database"
 
 
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+def test_answers_about_webhooks_as_the_schema_says(
+    role: str, schemathesis: str, live_server: LiveServer, tmp_path: Path, settings: Settings
+) -> None:
+    settings.THROTTLES = {**settings.THROTTLES, "failed_sign_ins_per_address": 0}
+    study = make.running_batch().study
+    hook = Webhook.objects.create(study=study, url="https://example.org/", secret="s")
+    user, may = make.member(study, role), {"may_write": True, "may_pay": False}
+    token = make_token(user, name="script", **may, days=9, at=clock.now())
+    known = {"slug": study.slug, "hook": str(hook.pk)}
+    done = asked(schemathesis, live_server.url, token, tmp_path, part="webhooks", known=known)
+    assert done.returncode == 0, done.stdout
+
+
 def test_answers_nobody_as_the_schema_says(
     schemathesis: str, benchmark: Benchmark, live_server: LiveServer, tmp_path: Path
 ) -> None:
@@ -80,13 +95,26 @@ def test_answers_nobody_as_the_schema_says(
     assert list(Run.objects.values()) == before
 
 
-def asked(program: str, url: str, token: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    schema = folder / "schema.yaml"
-    schema.write_text(yaml.safe_dump(with_names_that_exist(published_schema())))
+def asked(
+    program: str,
+    url: str,
+    token: str,
+    folder: Path,
+    part: str = "",
+    known: dict[str, str] | None = None,
+) -> "subprocess.CompletedProcess[str]":
+    """About the addresses that hold `part`, with what is known of their parts."""
+    schema, published = folder / "schema.yaml", published_schema()
+    for address in published["paths"].values():
+        for method in address.values():
+            for one in method.get("parameters", []) if known else []:
+                one["schema"] |= {"enum": [known[one["name"]]]} if one["name"] in known else {}
+    schema.write_text(yaml.safe_dump(with_names_that_exist(published)))
     command = [program, "run", str(schema), "--url", url, "-H", f"Authorization: Token {token}"]
     # What may be refused in spite of the schema: which episodes and items there are, it can't tell.
     command += ["--checks", "all", "--exclude-checks", "positive_data_acceptance"]
     command += ["--continue-on-failure", "--no-shrink", "--no-color", "--seed", "1"]
+    command += ["--include-path-regex", part] if part else []
     command += ["--max-examples", "30", "--max-time", str(SECONDS)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 

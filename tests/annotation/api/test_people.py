@@ -58,6 +58,11 @@ def test_tells_no_pay_by_a_token_that_may_not(batch: Batch) -> None:
     assert client_of(batch, pay=False).get(path(batch, "payments/")).status_code == 403
 
 
+@pytest.mark.parametrize("rest", ["people/1/release/", "webhooks/", ""])
+def test_leaves_descriptions_to_the_schema(batch: Batch, rest: str) -> None:
+    assert client_of(batch).options(path(batch, rest)).status_code == 405
+
+
 def test_lists_people_by_pseudonym(batch: Batch) -> None:
     assignment = make.worked_through(batch)
     make.at_work(batch)
