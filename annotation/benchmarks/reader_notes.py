@@ -24,7 +24,8 @@ READER_MESSAGES = {
     "first_line": (
         "Files whose first line counts as names of columns, and looks like a row: {count}."
     ),
-    "fewer_options": "Rows whose last options are empty, and have a button less: {count}.",
+    "fewer_options": "Rows with empty options, which have fewer buttons: {count}.",
+    "missing_unseen": "Signs of no answer (“missing”) that stand in no cell: {count}.",
     "language": (
         "No language is named, and the letters are not Latin: {count}. Browsers and screen readers "
         "go by it."

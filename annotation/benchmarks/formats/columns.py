@@ -12,7 +12,6 @@ from annotation.benchmarks.formats.cells import (
     ask_about_unused,
     holds_text,
     leaves,
-    listed,
     text_of,
 )
 from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
@@ -40,8 +39,6 @@ SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
 LONGEST_NAME, LONGEST_NAMED = 60, 200
 # So many parts of an answer are fields; more are values.
 MOST_PARTS = 8
-# Whether a label fits, in a column of its own.
-MARKS = {"0": False, "1": True, "false": False, "true": True, "False": False, "True": True}
 NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -340,6 +337,11 @@ def _settled_answer(table: Table, columns: Fields) -> Fields:
     )
 
 
+def are_options(columns: Fields) -> bool:
+    """Whether right answers stand in columns of options."""
+    return {*as_list(columns["answer"])} <= {*as_list(columns.get("options"))}
+
+
 def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
     """The columns that are left out by a known rule, and the others that are not used. Raises
     Ambiguous for those that may be part of what is asked, unless it is lax."""
@@ -418,12 +420,3 @@ def _option_columns(names: Sequence[str]) -> list[str]:
 def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
     texts = sum(holds_text(row.fields.get(name)) for row in rows)
     return texts * 2 >= len(rows) > 0
-
-
-def are_marks(row: Record, table: Table) -> bool:
-    """Whether its answer is 0 or 1 for each of its options."""
-    cell, options = table.cells(row, "answer")[0], table.cells(row, "options")
-    answer = listed(row, cell) if isinstance(cell, str) else cell
-    offered = options[0] if len(options) == 1 else options
-    is_list = isinstance(answer, list) and isinstance(offered, list)
-    return is_list and len(answer) == len(offered) > 1 and {*map(str, answer)} <= MARKS.keys()

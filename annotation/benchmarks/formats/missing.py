@@ -1,12 +1,13 @@
-"""Signs that stand where there is no gold, and which of them are answers after all."""
+"""Signs that stand where there is no gold or no option, and which of them are answers after all."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.formats.cells import leaves, text_of
 from annotation.benchmarks.formats.columns import NOTHING, Table, Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, Record
-from annotation.benchmarks.formats.known_sets import HIDDEN, HIDDEN_WORDS, as_list
+from annotation.benchmarks.formats.known_sets import HIDDEN, HIDDEN_WORDS, as_list, value_at
 from scoring.core.normalisation import read_number
 
 
@@ -39,6 +40,44 @@ def signs_of(
     found = [_sign(table, row, signs, may_be_empty) for row in table.rows]
     _ask_about(found, told, table)
     return found
+
+
+def without_signs(table: Table, choices: Collection[str]) -> Table:
+    """With nothing in cells of several columns of options or right answers that hold a sign.
+    Raises Ambiguous about signs of which nothing is said."""
+    answers, options = (as_list(table.columns.get(name)) for name in ("answer", "options"))
+    several = {*(answers if answers[1:] else ()), *(options if options[1:] else ())}
+    said = table.said.get("missing")
+    words = {one for one in (*HIDDEN, *HIDDEN_WORDS) if read_number(one) is None}
+    signs = {one.lower() for one in (words if said is None else said)} - {"", *choices}
+    found = [
+        {name: sign for name in several if (sign := _as_sign(value_at(row.fields, name), signs))}
+        for row in table.rows
+    ]
+    first = next((row for row, own in zip(table.rows, found, strict=True) if own), None)
+    if first and said is None and not table.known.name:
+        there = sorted({sign for own in found for sign in own.values()})
+        raise Ambiguous(
+            first.where,
+            f"a cell for an option or a right answer holds {' or '.join(map(in_words, there))}, in "
+            f"{sum(map(bool, found))} of {len(found)} rows.",
+            ("missing", there, "there is none: these rows have fewer"),
+            ("missing", [], "it is an option or an answer like others"),
+            row=table.shown(first),
+        )
+    if said is None:
+        return table
+    rows = [
+        replace(row, fields={**row.fields, **dict.fromkeys(own)}) if own else row
+        for row, own in zip(table.rows, found, strict=True)
+    ]
+    return replace(table, rows=rows)
+
+
+def offered_in(table: Table) -> set[str]:
+    """What its answers and options are, as signs are compared."""
+    cells = (table.cells(row, name) for row in table.rows for name in ("answer", "options"))
+    return {str(text_of(leaf)).strip().lower() for cell in cells for leaf in leaves(cell)}
 
 
 def _sign(table: Table, row: Record, signs: Collection[str], may_be_empty: bool) -> str | None:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
-from annotation.benchmarks.formats.columns import MARKS, Unlabelled
+from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS, is_aside
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
+from annotation.benchmarks.formats.marks import MARKS
 from annotation.models import Role
 from annotation.models.errors import BadInput
 

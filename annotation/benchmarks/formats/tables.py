@@ -24,10 +24,9 @@ from annotation.benchmarks.formats.cells import (
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
 from annotation.benchmarks.formats.columns import (
-    MARKS,
     NOTHING,
     Table,
-    are_marks,
+    are_options,
     find_columns,
     is_row,
     sort_out,
@@ -52,10 +51,10 @@ from annotation.benchmarks.formats.known_sets import (
     set_of_rows,
     value_at,
 )
-from annotation.benchmarks.formats.missing import in_words, signs_of
+from annotation.benchmarks.formats.marks import MARKS, has_marks
+from annotation.benchmarks.formats.missing import in_words, offered_in, signs_of, without_signs
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
-from annotation.kinds.choice import MOST_LABELS
 from annotation.kinds.labels import KIND as LABELS
 from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
@@ -106,7 +105,9 @@ class TableReader:
         self.first_lines: list[str] = []
         self.unused: list[str] = []
         self.aside: list[str] = []
-        # Rows whose last options are empty.
+        # Signs of no answer that no cell held so far.
+        self.unseen = [*filter(None, said.get("missing", ()))]
+        # Rows with empty options.
         self.fewer_options: list[str] = []
         # Rows by the reason, and the first of each.
         self.left_out: Counter[str] = Counter()
@@ -133,6 +134,8 @@ class TableReader:
     def read(self, raw: Sequence[Record], file: str) -> list[Record]:
         """The rows of a file in the fields of CLUES. Raises BadInput."""
         table = self._table(raw, file)
+        offered = offered_in(table)
+        self.unseen = [one for one in self.unseen if one.lower() not in offered]
         aside, unused = sort_out(table, lax=self._lax)
         self.aside += [name for name in aside if name not in self.aside]
         self.unused += [name for name in unused if name not in self.unused]
@@ -144,7 +147,8 @@ class TableReader:
         self.first_lines += [file] * is_row(table.names)
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
-        self._check_marks(table)
+        self._has_marks = has_marks(table, self._said_kind, as_set=self.as_set)
+        table = without_signs(table, self._choices)
         self._names = {} if self._has_marks else self._label_names(table)
         # No label may fit, unless the task's file says what stands for no answer.
         is_answer = self.as_set and "missing" not in self._said
@@ -209,7 +213,8 @@ class TableReader:
                 values = [value_at(cells, path) for path in given]
                 flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
                 if field == "options":
-                    return self._without_padding(record, flat)
+                    is_counted = not are_options(columns)
+                    return self._without_padding(record, flat, is_counted=is_counted)
                 return [value for value in flat if value not in NOTHING]
             return None if given is None else value_at(cells, given)
 
@@ -246,9 +251,11 @@ class TableReader:
         fields |= self._gold(record, cell("options"), columns, answer)
         return replace(record, fields=fields)
 
-    def _without_padding(self, record: Record, options: list[Any]) -> list[Any]:
-        """An empty option before others stays: gold may count it."""
-        kept = [*options]
+    def _without_padding(
+        self, record: Record, options: list[Any], *, is_counted: bool
+    ) -> list[Any]:
+        """An empty option before others stays where gold may count it."""
+        kept = [one for one in options if is_counted or one not in NOTHING]
         while kept and kept[-1] in NOTHING:
             kept.pop()
         if kept != options and not self.known.name:
@@ -275,7 +282,7 @@ class TableReader:
             is_marked = self.known.answer_by == "marks" or self._has_marks
             marks = answer if is_marked else None
             texts, places = own_options(record, options, answer, marks=marks)
-            if places is None and {*as_list(columns["answer"])} <= {*as_list(columns["options"])}:
+            if places is None and are_options(columns):
                 # The right ones have one place in every row: not so on people's pages.
                 texts, places = mixed(texts, answer)
             if places is None and key(str(answer)) in (own := _long_names(columns["options"])):
@@ -321,42 +328,6 @@ class TableReader:
         return counted | (
             dict(zip(("false", "true"), names, strict=True)) if len(names) == 2 else {}
         )
-
-    def _check_marks(self, table: Table) -> None:
-        """Columns of several labels, with 1 where one of them fits. Raises BadInput."""
-        names = as_list(table.columns["answer"])
-        self._has_marks = "options" in table.columns and all(
-            are_marks(row, table) for row in table.rows
-        )
-        if len(names) < 2 or {*names} <= {*as_list(table.columns.get("options"))}:
-            return
-        cells = [str(text_of(cell)) for row in table.rows for cell in table.cells(row, "answer")]
-        values = {cell.removesuffix(".0") for cell in cells}
-        self._has_marks = values <= MARKS.keys()
-        told = " and ".join(f"“{name}”" for name in names)
-        if self._has_marks and not self._said_kind:
-            raise Ambiguous(
-                table.file,
-                f"{told} hold 0 and 1.",
-                ("kind", "labels", "labels; 1 says that one fits"),
-                ("kind", "choice", "labels, one of which fits each row"),
-                row=table.shown(table.rows[0]),
-            )
-        if not self._has_marks and self.as_set and all(value.isdecimal() for value in values):
-            raise BadInput(
-                f"{table.file}: {told} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
-                "where the label fits, and 0 where it does not."
-            )
-        if (
-            not self._has_marks
-            and len(values) * 2 <= len(table.rows)
-            and len(values) <= MOST_LABELS
-        ):
-            raise BadInput(
-                f"{table.file}: {told} each hold labels ({', '.join(sorted(values)[:4])}), and a "
-                "task asks for one of them: choose one column, and import the others as tasks of "
-                "their own."
-            )
 
     def _own_gold(self, record: Record, answer: Any) -> list[Any]:
         """A list holds the pieces of a text, or several ways to write one answer."""

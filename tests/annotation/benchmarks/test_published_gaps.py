@@ -1,0 +1,68 @@
+"""Published files with gaps that say nothing: options, answers, parts and pieces that only look as
+if they were there. They are asked about or told, never taken for what they are not."""
+
+from pathlib import Path
+
+from tests.annotation.benchmarks.test_published_files import gold_of
+from tests.annotation.benchmarks.test_strange_tables import question, table
+from tests.annotation.benchmarks.test_tables import read, read_text
+from tests.annotation.benchmarks.test_unusual_shapes import said
+
+RIGHT = ["correct1", "correct2"]
+OFFERED = [*RIGHT, "incorrect1", "incorrect2"]
+DIALOGUES = table(
+    *("conversation", *OFFERED),
+    rows=[
+        (f"Talk {n}", f"{n} hours", "none" if n % 3 else f"{n} h", f"{n} days", f"{n} weeks")
+        for n in range(12)
+    ],
+)
+SAID = {"kind": "labels", "columns": {"context": "conversation", "options": OFFERED}}
+SAID["columns"]["answer"] = RIGHT  # type: ignore[index]
+
+
+def test_asks_whether_a_sign_is_an_option() -> None:
+    asked = question(DIALOGUES, said=SAID)
+    assert [*asked.readings] == ['"missing": ["none"]', '"missing": []']
+    assert "holds “none”, in 8 of 12 rows" in asked.what
+    fewer = read_text("t.jsonl", DIALOGUES, said={**SAID, **said('"missing": ["none"]')})
+    assert {len(row.options) for row in fewer.sets[-1].examples} == {3, 4}
+    assert gold_of(fewer)[1] == "1 hours"
+    assert "none" not in str(fewer.sets[-1].examples)
+    assert len(fewer.notes["fewer_options"]) == 8
+    kept = read_text("t.jsonl", DIALOGUES, said={**SAID, **said('"missing": []')})
+    assert {len(row.options) for row in kept.sets[-1].examples} == {4}
+    assert "none" in gold_of(kept)[1]
+
+
+def test_says_which_sign_stands_nowhere() -> None:
+    task = read_text("t.jsonl", DIALOGUES, said={**SAID, "missing": ["none", "n.a."]})
+    assert task.notes["missing_unseen"] == ["n.a."]
+    told = table(
+        "text", "label", rows=[(f"Text {n}", ["good", "bad", "-"][n % 3]) for n in range(12)]
+    )
+    assert "missing_unseen" not in read_text("t.jsonl", told, said={"missing": ["-"]}).notes
+
+
+def test_asks_whether_a_sign_is_one_of_several_answers() -> None:
+    rows = [(f"Text {n}", f"Te {n}", ["none", f"ext {n}"][n % 2]) for n in range(12)]
+    text = table("text", "first", "second", rows=rows)
+    columns = {"kind": "text", "columns": {"answer": ["first", "second"]}}
+    assert '"missing": ["none"]' in question(text, said=columns).readings
+
+
+EMOTIONS = ["anger", "joy", "fear"]
+
+
+def emotions(part: str, *cells: object) -> str:
+    rows = [(f"{part} {n}.", *cells[n % len(cells) :], *cells[: n % len(cells)]) for n in range(12)]
+    return table("text", *EMOTIONS, rows=rows)
+
+
+def test_leaves_out_a_file_of_one_word_for_every_label(tmp_path: Path) -> None:
+    columns = {"kind": "labels", "columns": {"answer": EMOTIONS}}
+    (tmp_path / "test.jsonl").write_text(emotions("test", *["NONE"] * 3))
+    (tmp_path / "dev.jsonl").write_text(emotions("dev", 0, 1, 0))
+    (task,) = read(tmp_path, said=columns)
+    assert "dev 0." in task.sets[-1].examples[0].context
+    assert "“fear” are “NONE” in every row" in task.notes["unlabelled"][0]
