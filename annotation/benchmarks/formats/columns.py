@@ -18,11 +18,13 @@ from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Recor
 from annotation.benchmarks.formats.files import AS_SPANS, Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
+    PARTS,
     USUAL,
     KnownSet,
     as_list,
     is_aside,
     key,
+    part_in,
     programs_in,
     usual_columns,
     value_at,
@@ -95,6 +97,7 @@ def find_columns(table: Table) -> Fields:
     found = _beside(found_columns(names, known), named)
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
+    found["part"] = _part_column(table, {**found, **named})
     columns = {name: given for name, given in {**found, **named}.items() if given}
     table = replace(table, columns=columns)
     _ask_about_rows(columns, table)
@@ -104,6 +107,25 @@ def find_columns(table: Table) -> Fields:
     if not known.name:
         _ask_about_cells(columns, table)
     return columns
+
+
+def _part_column(table: Table, columns: Fields) -> str:
+    """That says which part of the set a row is of. Raises Ambiguous where its name does not."""
+    other = [one for name, of in columns.items() if name != "part" for one in as_list(of)]
+    left = [n for n in table.names if n not in (*other, *(table.said.get("unused") or ()))]
+    for name in left if "part" not in (table.said.get("columns") or {}) else ():
+        cells = {str(row.fields.get(name)).strip().lower() for row in table.rows}
+        if key(name) in USUAL["part"] and any(map(part_in, cells)):
+            return name
+        if len(cells) > 1 and cells <= {*PARTS}:
+            raise Ambiguous(
+                table.file,
+                f"“{name}” holds names of parts of a set: {', '.join(sorted(cells))}.",
+                ("columns", {"part": name}, "it says which part a row is, and one part is asked"),
+                ("unused", [name], "it says something else, and all rows are asked"),
+                row=table.shown(table.rows[0]),
+            )
+    return ""
 
 
 def _ask_about_rows(columns: Fields, table: Table) -> None:

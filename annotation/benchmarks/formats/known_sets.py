@@ -19,7 +19,7 @@ USUAL: Mapping[str, list[str]] = _DATA["usual"]
 # What may stand in several columns.
 SEVERAL = ("context", "options", "groups", "images")
 # Without these the same would be asked.
-ASIDE_FIELDS = ("id", "groups", "images", "image_text", "proposed")
+ASIDE_FIELDS = ("id", "groups", "images", "image_text", "proposed", "part")
 PARTS: list[str] = _DATA["parts"]["names"]
 TRAINING_PARTS: list[str] = _DATA["parts"]["training"]
 KINDS_OF_PART: list[str] = _DATA["parts"]["kinds"]

@@ -67,8 +67,6 @@ SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
     *("rows", "apart_by", "versions", "join"),
 )
-# A column that says which part of the set a row belongs to.
-PART_COLUMNS = ("split", "partition", "subset", "set", "fold")
 
 
 class TableReader:
@@ -233,8 +231,8 @@ class TableReader:
             "groups": self._groups(cells, columns),
             "proposed": str(text_of(cell("proposed"))),
         }
-        if part := self._part(cells):
-            fields["part"] = part
+        if part := part_in(str(cell("part"))):
+            fields["part"] = "train" if part in TRAINING_PARTS else part
         if record.canary:
             fields["canary"] = record.canary
         for field in ("images", "image_text"):
@@ -261,13 +259,6 @@ class TableReader:
         if kept != options and not self.known.name:
             self.fewer_options.append(record.where)
         return kept
-
-    def _part(self, cells: Fields) -> str:
-        """Where a column says it of each row."""
-        for name, value in cells.items():
-            if key(name) in PART_COLUMNS and isinstance(value, str) and (part := part_in(value)):
-                return "train" if part in TRAINING_PARTS else part
-        return ""
 
     def _groups(self, cells: Fields, columns: Fields) -> Fields:
         groups = {name: text_of(cells.get(name)) for name in as_list(columns.get("groups"))}

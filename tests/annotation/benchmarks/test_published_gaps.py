@@ -3,6 +3,7 @@ if they were there. They are asked about or told, never taken for what they are 
 
 from pathlib import Path
 
+from annotation.benchmarks.formats.task_files import also_said
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
 from tests.annotation.benchmarks.test_tables import read, read_text
@@ -51,6 +52,7 @@ def test_asks_whether_a_sign_is_one_of_several_answers() -> None:
     assert '"missing": ["none"]' in question(text, said=columns).readings
 
 
+LABELS = ["NEUTRAL", "ENTAILMENT", "CONTRADICTION"]
 EMOTIONS = ["anger", "joy", "fear"]
 
 
@@ -66,3 +68,28 @@ def test_leaves_out_a_file_of_one_word_for_every_label(tmp_path: Path) -> None:
     (task,) = read(tmp_path, said=columns)
     assert "dev 0." in task.sets[-1].examples[0].context
     assert "“fear” are “NONE” in every row" in task.notes["unlabelled"][0]
+
+
+SICK = table(
+    *("sentence_A", "sentence_B", "label", "SemEval_set"),
+    rows=[
+        (f"A {n} sleeps.", f"B {n} sleeps.", LABELS[n % 3], ["TRAIN", "TRIAL", "TEST"][n % 3])
+        for n in range(120)
+    ],
+)
+PAIRS = {"columns": {"context": ["sentence_A", "sentence_B"]}}
+
+
+def test_asks_whether_a_column_names_the_part_of_a_row() -> None:
+    asked = question(SICK, said=PAIRS)
+    assert "“SemEval_set” holds names of parts of a set: test, train, trial." in asked.what
+    line = '"columns": {"part": "SemEval_set"}'
+    assert [*asked.readings] == [line, '"unused": ["SemEval_set"]']
+    task = read_text("t.jsonl", SICK, said=also_said(PAIRS, said(line)))
+    assert len(task.sets[-1].examples) == 40
+    assert "A 2 sleeps." in task.sets[-1].examples[0].context
+    assert "part: SemEval_set" in task.notes["columns"]
+    dev = also_said(PAIRS, said(f'{line}, "parts": {{"test": "trial"}}'))
+    assert "A 1 sleeps." in read_text("t.jsonl", SICK, said=dev).sets[-1].examples[0].context
+    whole = read_text("t.jsonl", SICK, said={**PAIRS, "unused": ["SemEval_set"]})
+    assert len(whole.sets[-1].examples) == 120
