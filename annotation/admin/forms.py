@@ -284,6 +284,7 @@ ROLES = [
         ("groups", "a group"),
     ],
     *[("proposed", "a proposed answer"), ("entities", "places of the candidates")],
+    ("part", "the part of the set that a row is of"),
     *[("images", "an image"), ("image_text", "what the image shows, in words")],
 ]
 
