@@ -1,12 +1,13 @@
 """The tasks that a benchmark's files hold, each with what its own file says."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.joining import LINE, as_one
-from annotation.benchmarks.formats.layouts import TaskFiles, find_folders, find_tables
+from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
 from annotation.benchmarks.formats.versions import in_versions
 
@@ -23,9 +24,28 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
     own = {task.own: {**owns.get(task.own, {}), **said} for task in found}
     if any(one.get("join", LINE) not in ("", LINE) for one in own.values()):
         found = [as_one(found, files.title)]
-    described = [(one, own[task.own]) for task in found for one in in_versions(task, own[task.own])]
+    left = (_without(task, own[task.own].get("leave_out", ())) for task in found)
+    described = [
+        (one, own[task.own])
+        for task in left
+        for one in in_versions(task, own[task.own])
+        if one.sets
+    ]
     there, meant = (
         {file for task in tasks for one in task.sets for file in one.files}
         for tasks in (found, [task for task, _own in described])
     )
     return described, [*ignored, *sorted(there - meant)]
+
+
+def _without(task: TaskFiles, left_out: Collection[str]) -> TaskFiles:
+    """Without the files that the task's file leaves out."""
+    if not left_out:
+        return task
+    sets = list[SetFiles]()
+    for one in task.sets:
+        pairs = zip(one.files, one.versions, strict=True)
+        if kept := [(file, version) for file, version in pairs if file not in left_out]:
+            files, versions = zip(*kept, strict=True)
+            sets.append(replace(one, files=files, versions=versions))
+    return replace(task, sets=sets)

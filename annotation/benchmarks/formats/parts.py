@@ -1,18 +1,21 @@
 """Which part of a set people are asked, which they practise on, and which only hold rows to draw
 shots from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 from typing import Any, NoReturn
 
 from annotation.benchmarks.formats.columns import Unlabelled
-from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet
+from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet, ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS, is_aside
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
 from annotation.benchmarks.formats.marks import MARKS
+from annotation.benchmarks.formats.missing import in_words
 from annotation.models import Role
 from annotation.models.errors import BadInput
 
@@ -29,8 +32,23 @@ def set_of(of: SetFiles, examples: Sequence[ReadExample]) -> ReadSet:
         return named("test")
     if of.shots is None and (of.is_part or len(examples) > MOST_SHOTS):
         return named(PART)
+    if of.shots is not None:
+        _check_size(examples, of.shots)
     shots, split = of.shots or len(examples), of.split or 1
     return named(f"train-{shots}-{split}", shots=shots, split=split)
+
+
+def _check_size(rows: Sequence[ReadExample], shots: int) -> None:
+    """k rows, or k contexts (with every question asked of each)."""
+    asked = Counter(row.question for row in rows)
+    contexts = len({row.context for row in rows})
+    # Two of the k contexts may be equal: each question is still asked k times.
+    evenly = len(asked) > 1 and set(asked.values()) == {shots}
+    if len(rows) != shots and contexts != shots and not evenly:
+        raise BadInput(
+            f"{rows[-1].where}: the file ends here with {len(rows)} rows of {contexts} contexts, "
+            f"but its name says {shots} shots; it needs {shots} of either."
+        )
 
 
 def check_training(tasks: Sequence[TaskFiles]) -> None:
@@ -154,7 +172,10 @@ def _first_labelled(
         if not rows:
             raise BadInput(f"{one.files[0]} is empty: it needs a row for each question.")
         golds = {str(row.gold_texts) for row in rows}
-        if len(rows) == 1 or len(golds) > 1 or not others or golds & _golds(others, read):
+        if len(rows) == 1 or len(golds) > 1 or not others:
+            return one, rows
+        if golds & (of_others := _golds(others, read)):
+            _ask_about_one_gold(one.files, one.part, rows, of_others, said)
             return one, rows
         stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
         notes["unlabelled"] += [
@@ -164,6 +185,40 @@ def _first_labelled(
     if "answer" not in said.get("columns", {}):
         _ask_about_others(refusals)
     raise refusals[0] if refusals else Unlabelled(notes["unlabelled"][0])
+
+
+def _ask_about_one_gold(
+    files: Sequence[str],
+    part: str,
+    rows: Sequence[ReadExample],
+    others: Collection[str],
+    said: Mapping[str, Any],
+) -> None:
+    """Raise Ambiguous about files of one gold alone, where others have more: it may stand for
+    none."""
+    if len({str(row.gold_texts) for row in rows}) > 1 or len(others) < 2:
+        return
+    if "test" in said.get("parts", {}):
+        return
+    gold = " / ".join(text for texts in rows[0].gold_texts for text in texts)
+    raise Ambiguous(
+        files[0],
+        f"every answer is {in_words(gold)}, and other files of the set have more.",
+        ("leave_out", [*files], "there are no answers in this file, and it is left out"),
+        ("parts", {"test": _base(part)}, "they are the answers of this file"),
+        row=rows[0].shown,
+    )
+
+
+def ask_about_hidden(tasks: Sequence[ReadTask], said: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise Ambiguous where another task asks the same, and has other gold than one for all. said:
+    by the task."""
+    for one, other in permutations(tasks, 2):
+        test, asked = one.sets[-1], {row.content_hash for row in one.sets[-1].examples}
+        same = [row for row in other.sets[-1].examples if row.content_hash in asked]
+        if len(same) > 1:
+            golds = {str(row.gold_texts) for row in same}
+            _ask_about_one_gold([test.file], "test", test.examples, golds, said[one.slug])
 
 
 def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:

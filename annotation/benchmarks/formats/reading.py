@@ -1,7 +1,6 @@
 """What the rows of a task's files say together: a task with its sets."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -28,7 +27,13 @@ from annotation.benchmarks.formats.kinds import (
     with_plain_labels,
 )
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
-from annotation.benchmarks.formats.parts import PART, check_training, set_of, sets_of_table
+from annotation.benchmarks.formats.parts import (
+    PART,
+    ask_about_hidden,
+    check_training,
+    set_of,
+    sets_of_table,
+)
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
 from annotation.benchmarks.formats.tables import SAID, TableReader
 from annotation.benchmarks.formats.task_files import shipped_description
@@ -96,6 +101,7 @@ def _read_all(
         except Unlabelled as refusal:
             unlabelled.append(refusal)
     _leave_out(unlabelled, tasks)
+    ask_about_hidden(tasks, {task.slug: own for task, own in wanted})
     return tasks
 
 
@@ -269,8 +275,6 @@ def _check_id(
 
 def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
     examples = _read_rows(records, reader, of.files, of.role)
-    if of.shots is not None:
-        _check_size(examples, of.shots)
     return set_of(of, examples)
 
 
@@ -311,19 +315,6 @@ def _without_parts(
         notes["not_drawn"] += [f"{one.file}: {len(one.examples)} rows" for one in parts]
         return sets
     return with_drawn(sets, parts, draw)
-
-
-def _check_size(rows: Sequence[content.ReadExample], shots: int) -> None:
-    """k rows, or k contexts (with every question asked of each)."""
-    asked = Counter(row.question for row in rows)
-    contexts = len({row.context for row in rows})
-    # Two of the k contexts may be equal: each question is still asked k times.
-    evenly = len(asked) > 1 and set(asked.values()) == {shots}
-    if len(rows) != shots and contexts != shots and not evenly:
-        raise BadInput(
-            f"{rows[-1].where}: the file ends here with {len(rows)} rows of {contexts} contexts, "
-            f"but its name says {shots} shots; it needs {shots} of either."
-        )
 
 
 def _check_kind(

@@ -130,7 +130,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "missing": (samples.are_texts, "a list of texts that stand where there is no answer"),
     "unused": (samples.are_texts, "a list of columns that hold no part of what is asked"),
-    "leave_out": (samples.are_texts, "a list of the ids of rows that are left out"),
+    "leave_out": (samples.are_texts, "a list of the ids of rows, or of files, that are left out"),
     "rows": (_is_text(200), "the column that holds a list of objects, each of them a question"),
     "parts": (_are_parts, f"an object that names for “test” or “shots” one of {', '.join(PARTS)}"),
     "join": (

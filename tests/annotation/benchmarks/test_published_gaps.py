@@ -3,11 +3,13 @@ if they were there. They are asked about or told, never taken for what they are 
 
 from pathlib import Path
 
+import pytest
+
 from annotation.benchmarks.formats.task_files import also_said
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
 from tests.annotation.benchmarks.test_tables import read, read_text
-from tests.annotation.benchmarks.test_unusual_shapes import said
+from tests.annotation.benchmarks.test_unusual_shapes import asked_of, folder_of, said
 
 RIGHT = ["correct1", "correct2"]
 OFFERED = [*RIGHT, "incorrect1", "incorrect2"]
@@ -93,3 +95,30 @@ def test_asks_whether_a_column_names_the_part_of_a_row() -> None:
     assert "A 1 sleeps." in read_text("t.jsonl", SICK, said=dev).sets[-1].examples[0].context
     whole = read_text("t.jsonl", SICK, said={**PAIRS, "unused": ["SemEval_set"]})
     assert len(whole.sets[-1].examples) == 120
+
+
+def reviews(*labels: str) -> str:
+    return table(
+        "text", "label", rows=[(f"It is {n}.", labels[n % len(labels)]) for n in range(12)]
+    )
+
+
+@pytest.mark.parametrize("other", ["dev.jsonl", "reviews.jsonl"])
+def test_asks_whether_a_file_of_one_answer_has_none(other: str, tmp_path: Path) -> None:
+    masked = "test.jsonl" if other == "dev.jsonl" else "reviews_masked_label.jsonl"
+    files = {masked: reviews("neutral"), other: reviews("good", "neutral")}
+    asked = asked_of(files, tmp_path, said={"kind": "choice"})
+    lines = [f'"leave_out": ["{masked}"]', '"parts": {"test": "test"}']
+    assert [*asked.readings] == lines
+    assert asked.what.startswith(f"{masked}: every answer is “neutral”")
+    (task,) = read(folder_of(files, tmp_path), said={"kind": "choice", **said(lines[0])})
+    assert task.sets[-1].file == other
+    kept = read(folder_of(files, tmp_path), said={"kind": "choice", **said(lines[1])})
+    assert masked in {one.sets[-1].file for one in kept}
+
+
+def test_asks_whether_no_label_fits_anywhere_in_a_file(tmp_path: Path) -> None:
+    files = {"test.jsonl": emotions("test", 0, 0, 0), "dev.jsonl": ""}
+    files["dev.jsonl"] = emotions("dev", 0, 1, 0) + "\n" + emotions("more", 0, 0, 0)
+    asked = asked_of(files, tmp_path, said={"kind": "labels", "columns": {"answer": EMOTIONS}})
+    assert "every answer is empty" in asked.what
