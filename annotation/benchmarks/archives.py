@@ -5,6 +5,7 @@ memory, or points outside the archive, is refused before it is read.
 """
 
 import lzma
+import re
 import stat
 import zipfile
 import zlib
@@ -39,6 +40,12 @@ UNREADABLE = (
 PLAIN_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 PACKED = ".gz"
 TABLES = (*PLAIN_TABLES, *(ending + PACKED for ending in PLAIN_TABLES))
+TAR = re.compile(r"\.(tar(\.\w+)?|tgz|tbz2?|txz)$", re.I)
+NEITHER = (
+    "neither a folder nor a readable zip file nor a table (CSV, TSV, JSON, Parquet)"
+)
+# What may stand between the cells of a text's lines.
+SIGNS = "\t|;@"
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 Source = Path | BinaryIO
@@ -62,10 +69,38 @@ def open_files(source: Source, name: str = "") -> Iterator["Files"]:
     try:
         archive = zipfile.ZipFile(source)
     except UNREADABLE as error:
-        called = source if isinstance(source, Path) else "The uploaded file"
-        raise BadInput(f"{called} is neither a folder nor a readable zip file.") from error
+        is_path = isinstance(source, Path)
+        start = read_file(source, name) if isinstance(source, Path) else _start(source)
+        called = source if is_path else "The uploaded file"
+        told = way_to_table(name, start) or f"{called} is {NEITHER}."
+        raise BadInput(told) from error
     with archive:
         yield ZipFiles(archive, PurePosixPath(name).stem)
+
+
+def _start(source: BinaryIO) -> bytes:
+    source.seek(0)
+    return source.read(MOST_BYTES)
+
+
+def way_to_table(name: str, data: bytes) -> str:
+    """What to do with a file of another ending; empty where that is not known."""
+    if TAR.search(name):
+        return f"{name} is a tar archive, and only zip archives are read: unpack it."
+    lines = [line for line in data.decode(errors="replace").splitlines() if line.strip()]
+    counts = {sign: {line.count(sign) for line in lines} for sign in SIGNS}
+    found = [sign for sign, of in counts.items() if of and 0 not in of and len(of) == 1]
+    if not name.lower().endswith(".txt") or not found:
+        return ""
+    if found[0] == "\t":
+        return (
+            f"{name} holds tabs: rename it to end in .tsv, and write the names of its columns into "
+            "the first line, if they do not stand there."
+        )
+    return (
+        f"{name} has “{found[0]}” in every line: write “sep={found[0]}” above them, the names of "
+        "the columns into the next line, and rename it to end in .csv."
+    )
 
 
 def check_no_spreadsheet(name: str) -> None:

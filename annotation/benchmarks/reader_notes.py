@@ -25,6 +25,7 @@ READER_MESSAGES = {
         "Files whose first line counts as names of columns, and looks like a row: {count}."
     ),
     "fewer_options": "Rows with empty options, which have fewer buttons: {count}.",
+    "equal_pieces": "Equal pieces of one answer, which count once: {count}.",
     "missing_unseen": "Signs of no answer (“missing”) that stand in no cell: {count}.",
     "language": (
         "No language is named, and the letters are not Latin: {count}. Browsers and screen readers "

@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.benchmarks.archives import Files
+from annotation.benchmarks.archives import TABLES, Files, way_to_table
 from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.joining import LINE, as_one
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
 from annotation.benchmarks.formats.versions import in_versions
+from annotation.models.errors import BadInput
 
 Described = list[tuple[TaskFiles, Fields]]
 
@@ -19,6 +20,11 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
     found, ignored = find_folders(files.names, files.title)
     if not found:
         task_files = [name for name in files.names if is_task_file(name, files)]
+        others = [name for name in files.names if name not in task_files]
+        if others and not any(name.lower().endswith(TABLES) for name in others):
+            ways = [way_to_table(name, files.read(name)) for name in others]
+            if all(ways):
+                raise BadInput(ways[0])
         found, ignored = find_tables(files.names, files.title, task_files)
     owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
     own = {task.own: {**owns.get(task.own, {}), **said} for task in found}

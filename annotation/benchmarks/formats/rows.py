@@ -82,8 +82,25 @@ class RowReader:
             record.refuse(f"“answer” must be a list, but it is {content.json_type(answer)}.")
         if any(isinstance(entry, dict) for entry in answer):
             self.lists_alternatives = True
-            return _each_once([[self._read_entry(record, entry, context)] for entry in answer])
-        return _each_once([[{"text": record.as_text(text, "each answer")} for text in answer]])
+            entries = [[self._read_entry(record, entry, context)] for entry in answer]
+            return self._each_once(record, entries)
+        texts = [{"text": record.as_text(text, "each answer")} for text in answer]
+        return self._each_once(record, [texts])
+
+    def _each_once(
+        self, record: content.Record, alternatives: content.Alternatives
+    ) -> content.Alternatives:
+        """Each alternative once, each of its texts once, without empty texts; no alternatives make
+        one empty one."""
+        kept: dict[frozenset[str], list[content.Span]] = {}
+        for spans in alternatives:
+            by_text: dict[str, content.Span] = {}
+            for span in spans:
+                if by_text.setdefault(span["text"], span) is not span and span["text"]:
+                    self.notes["equal_pieces"].append(f"{record.where}: “{span['text']}”")
+            by_text.pop("", None)
+            kept.setdefault(frozenset(by_text), list(by_text.values()))
+        return list(kept.values()) or [[]]
 
     def _read_entry(
         self, record: content.Record, entry: object, context: Sequence[str]
@@ -175,16 +192,3 @@ def _read_groups(record: content.Record) -> dict[str, str]:
         if len(text) > LONGEST_GROUP or not 0 < len(name) <= LONGEST_GROUP:
             record.refuse(f"the group “{name[:40]}” is longer than {LONGEST_GROUP} characters.")
     return {name: text for name, text in texts.items() if text}
-
-
-def _each_once(alternatives: content.Alternatives) -> content.Alternatives:
-    """Each alternative once, each of its texts once, without empty texts; no alternatives make one
-    empty one."""
-    kept: dict[frozenset[str], list[content.Span]] = {}
-    for spans in alternatives:
-        by_text: dict[str, content.Span] = {}
-        for span in spans:
-            by_text.setdefault(span["text"], span)
-        by_text.pop("", None)
-        kept.setdefault(frozenset(by_text), list(by_text.values()))
-    return list(kept.values()) or [[]]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from annotation.benchmarks.formats.task_files import also_said
+from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
 from tests.annotation.benchmarks.test_tables import read, read_text
@@ -122,3 +123,31 @@ def test_asks_whether_no_label_fits_anywhere_in_a_file(tmp_path: Path) -> None:
     files["dev.jsonl"] = emotions("dev", 0, 1, 0) + "\n" + emotions("more", 0, 0, 0)
     asked = asked_of(files, tmp_path, said={"kind": "labels", "columns": {"answer": EMOTIONS}})
     assert "every answer is empty" in asked.what
+
+
+def test_says_how_many_equal_pieces_count_once() -> None:
+    rows = [("bad, bad and worse", [0, 1, 2, 5, 6, 7]), ("worse, really", [0, 1, 2, 3, 4])] * 2
+    text = table("text", "answer", rows=[(f"{t} {n}", of) for n, (t, of) in enumerate(rows)])
+    task = read_text("t.jsonl", text, said={"answers": "offsets", "kind": "spans"})
+    assert task.notes["equal_pieces"] == [f"t.jsonl, line {n}: “bad”" for n in (1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("SICK.txt", "id\ttext\n1\tA cat.\n", "SICK.txt holds tabs: rename it to end in .tsv"),
+        ("bank.txt", "Sales rose .@positive\nNo .@neutral\n", "write “sep=@” above them"),
+        ("dev.jsonl.tar.gz", "x", "is a tar archive, and only zip archives are read: unpack it"),
+        ("a.xml", "<a>", "a.xml is neither a folder nor a readable zip file nor a table"),
+    ],
+)
+def test_says_how_a_file_becomes_a_table(name: str, text: str, told: str, tmp_path: Path) -> None:
+    folder = folder_of({name: text}, tmp_path)
+    for source, of_file in ((folder / name, True), (folder, False)):
+        with pytest.raises(BadInput, match=told if of_file or name != "a.xml" else "no table of q"):
+            read(source)
+
+
+def test_reads_a_text_as_it_was_told_to() -> None:
+    text = "sep=@\ntext@label\n" + "Sales rose .@positive\nNo sales .@neutral\n" * 6
+    assert gold_of(read_text("bank.csv", text))[:2] == ["positive", "neutral"]
