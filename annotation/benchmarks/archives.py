@@ -41,9 +41,7 @@ PLAIN_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 PACKED = ".gz"
 TABLES = (*PLAIN_TABLES, *(ending + PACKED for ending in PLAIN_TABLES))
 TAR = re.compile(r"\.(tar(\.\w+)?|tgz|tbz2?|txz)$", re.I)
-NEITHER = (
-    "neither a folder nor a readable zip file nor a table (CSV, TSV, JSON, Parquet)"
-)
+NEITHER = "neither a folder nor a readable zip file nor a table (CSV, TSV, JSON, Parquet)"
 # What may stand between the cells of a text's lines.
 SIGNS = "\t|;@"
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")

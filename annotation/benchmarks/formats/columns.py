@@ -92,7 +92,7 @@ def find_columns(table: Table) -> Fields:
     for name, given in named.items():
         if absent := [one for one in as_list(given) if not _is_there(one, names)]:
             # Parts whose answers are hidden may lack the column.
-            sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {_there(names)}."
+            sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {there(names)}."
             raise Unlabelled(sentence, names) if name == "answer" else BadInput(sentence)
     found = _beside(found_columns(names, known), named)
     if not known.name and "answer" not in named:
@@ -218,7 +218,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
     lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
     line = ", ".join(f'"{one}": "…"' for one in lacking)
     sentence = (
-        f"{table.file}: no column is the {' and none the '.join(lacking)}; {_there(table.names)}. "
+        f"{table.file}: no column is the {' and none the '.join(lacking)}; {there(table.names)}. "
         f'Name {"them" if len(lacking) > 1 else "it"} in the task\'s file: "columns": {{{line}}}'
     )
     if programs := programs_in(table.names):
@@ -240,7 +240,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
         pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
         raise Ambiguous(
             table.file,
-            f"no column is the question; {_there(table.names)}.",
+            f"no column is the question; {there(table.names)}.",
             *(
                 ("columns", {"context": a, "question": b}, f"“{b}” is asked of “{a}”")
                 for a, b in pairs
@@ -275,7 +275,7 @@ def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
         for text, answer in pairs
     ]
     if answers:
-        problem = f"no column is the question and none the answer; {_there(table.names)}."
+        problem = f"no column is the question and none the answer; {there(table.names)}."
         raise Ambiguous(table.file, problem, *options, *answers, row=table.shown(table.rows[0]))
 
 
@@ -291,7 +291,7 @@ def is_row(names: Sequence[str]) -> bool:
     )
 
 
-def _there(names: Sequence[str]) -> str:
+def there(names: Sequence[str]) -> str:
     if is_row(names):
         return "the first line looks like a row: write the columns' names above it"
     listed = ", ".join(names)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from annotation.benchmarks.formats.columns import there
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import decoded
 from annotation.benchmarks.formats.known_sets import is_aside
-from annotation.benchmarks.formats.layouts import TaskFiles, slug_of
+from annotation.benchmarks.formats.layouts import ORDER, SetFiles, TaskFiles, slug_of
+from annotation.models import Role
 from annotation.models.errors import BadInput
 
 # Only so many tasks are looked through for an id that they share.
@@ -46,26 +48,28 @@ def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> 
 
 
 def as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
-    """The task whose parts stand in the files of several."""
-    first = tasks[0]
-    sets = [
-        replace(
-            one,
-            beside=[
-                file
-                for other in tasks[1:]
-                for of in other.sets
-                if of.part == one.part
-                for file in of.files
-            ],
-        )
-        for one in first.sets
-    ]
-    return replace(first, name=title, slug=slug_of(title), sets=sets)
+    """The task whose parts stand in the files of several: of one folder, where it has several."""
+    parts = [one for task in tasks for one in task.sets]
+    sets = list[SetFiles]()
+    for part in sorted({one.part for one in parts}, key=ORDER.index):
+        folders: dict[str, list[str]] = {}
+        for file in (file for one in parts if one.part == part for file in one.files):
+            folders.setdefault(file.rpartition("/")[0], []).append(file)
+        groups = [*folders.values()]
+        if not any(group[1:] for group in groups):
+            groups = [[file for group in groups for file in group]]
+        beside = {first: others for first, *others in groups}
+        none = [""] * len(beside)
+        sets.append(SetFiles([*beside], Role.TEST, part=part, versions=none, beside=beside))
+    return replace(tasks[0], name=title, slug=slug_of(title), sets=sets)
 
 
 def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[Record]:
     """The rows, each with the cells of the others that have the same in this column."""
+    for first in (rows[0], others[0]):
+        if by not in first.fields:
+            told = there([*first.fields])
+            raise BadInput(f"{first.file}: there is no column “{by}” to join rows by; {told}.")
     cells = {str(other.fields.get(by)): other.fields for other in others}
     alone = [row for row in rows if str(row.fields.get(by)) not in cells]
     if alone or len(cells) < len(others) or len(others) > len(rows):

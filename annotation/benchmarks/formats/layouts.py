@@ -4,7 +4,7 @@ CLUES, or as tables."""
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from django.utils.text import slugify
@@ -19,8 +19,10 @@ from annotation.models.errors import BadInput
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
+# In which parts may be asked.
+ORDER = [part + kind for part in PARTS for kind in KINDS_OF_PART]
 # A table's name: its task, which part of it, and which piece of that part.
-_PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})(?:[-_]?(?:data|set))?"
+_PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})(?:[-_ ]*(?:data|set))?"
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
 # Or the part first, and its task.
 PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
@@ -49,8 +51,8 @@ class SetFiles:
     part: str = ""
     # Of each file, which one of several of its part.
     versions: Sequence[str] = ()
-    # Files that hold more of the same rows.
-    beside: Sequence[str] = ()
+    # By a file, those that hold more of its rows.
+    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # Read only to draw shot sets from.
     is_part: bool = False
 
@@ -179,11 +181,10 @@ def _of_tables(
     name: str, parts: Mapping[str, Sequence[tuple[str, str]]], own: str = ""
 ) -> TaskFiles:
     """Its parts in the order in which they may be asked; of several tests, the first."""
-    order = [part + kind for part in PARTS for kind in KINDS_OF_PART if part + kind in parts]
     sets = [
         SetFiles([file for file, _ in found], Role.TEST, part=part, versions=[v for _, v in found])
-        for part in order
-        for found in [parts[part]]
+        for part in ORDER
+        if (found := parts.get(part))
     ]
     return TaskFiles(name, slug_of(name), sets, own, is_table=True)
 

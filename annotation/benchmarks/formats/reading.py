@@ -134,7 +134,7 @@ def read_task(
     reader = RowReader(files, as_set=tables.as_set)
     source = draw.source if draw else None
 
-    beside = {file: one.beside for one in task.sets for file in one.files}
+    beside = {file: others for one in task.sets for file, others in one.beside.items()}
 
     def raw(data: bytes, file: str) -> list[content.Record]:
         rows, by = [*read_table(data, file, encoding, tables.left_out)], said.get("join")

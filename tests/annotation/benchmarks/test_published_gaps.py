@@ -151,3 +151,41 @@ def test_says_how_a_file_becomes_a_table(name: str, text: str, told: str, tmp_pa
 def test_reads_a_text_as_it_was_told_to() -> None:
     text = "sep=@\ntext@label\n" + "Sales rose .@positive\nNo sales .@neutral\n" * 6
     assert gold_of(read_text("bank.csv", text))[:2] == ["positive", "neutral"]
+
+
+def gold_lines(part: str, heading: str) -> str:
+    return heading + "".join(f"{part}{n},{n % 2}\n" for n in range(12))
+
+
+def pair_lines(part: str) -> str:
+    return "id,sent0,sent1\n" + "".join(f"{part}{n},{part} a{n},{part} b{n}\n" for n in range(12))
+
+
+def of_folders(heading: str) -> dict[str, str]:
+    return {
+        "Dev Data/subtaskA_dev_data.csv": pair_lines("d"),
+        "Dev Data/subtaskA_gold_answers.csv": gold_lines("d", heading),
+        "Test Data/subtaskA_gold_answers.csv": gold_lines("t", heading),
+        "Test Data/subtaskA_test_data.csv": pair_lines("t"),
+        "Training  Data/subtaskA_answers_all.csv": gold_lines("r", heading),
+        "Training  Data/subtaskA_data_all.csv": pair_lines("r"),
+    }
+
+
+JOINED = said(
+    '"columns": {"question": "", "options": ["sent0", "sent1"], "answer": "gold"}, "join": "id"'
+)
+
+
+def test_joins_gold_with_the_data_of_its_folder(tmp_path: Path) -> None:
+    how = {**JOINED, "answer_by": "index", "parts": {"shots": "train"}}
+    (task,) = read(folder_of(of_folders("id,gold\n"), tmp_path), said=how)
+    test = task.sets[-1]
+    assert {row.source_id for row in test.examples} == {f"t{n}" for n in range(12)}
+    assert gold_of(task)[:2] == ["t a0", "t b1"]
+    assert "Dev Data" not in str(test)
+
+
+def test_says_where_gold_in_its_own_file_lacks_a_heading(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"gold_answers.csv: there is no column “id” to join"):
+        read(folder_of(of_folders(""), tmp_path), said=JOINED)
