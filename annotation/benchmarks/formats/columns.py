@@ -137,7 +137,7 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
     asked = [path.partition(".")[0] for path in as_list(columns.get("question")) if "." in path]
     lacks = not (columns.keys() & {"question", "context"} and "answer" in columns)
     found = inner if lacks else [name for name in inner if name in asked]
-    if found and not (table.known.name or table.known.asks):
+    if found and not (table.known.name or table.known.asks or table.known.rows):
         told = " and ".join(f"“{name}”" for name in found)
         each = "each of them is a question, beside the other columns of its row"
         raise Ambiguous(

@@ -189,3 +189,17 @@ def test_joins_gold_with_the_data_of_its_folder(tmp_path: Path) -> None:
 def test_says_where_gold_in_its_own_file_lacks_a_heading(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"gold_answers.csv: there is no column “id” to join"):
         read(folder_of(of_folders(""), tmp_path), said=JOINED)
+
+
+def hybrid(*more: str) -> str:
+    asked = [{"question": f"How many {n}?", **{name: str(n) for name in more}} for n in range(2)]
+    rows = [([{"text": f"One {n}."}, {"text": f"Two {n}."}], asked) for n in range(8)]
+    return table("paragraphs", "questions", rows=rows)
+
+
+def test_offers_no_other_rows_than_those_it_was_told(tmp_path: Path) -> None:
+    files = {"test.jsonl": hybrid(), "dev.jsonl": hybrid("answer")}
+    columns = {"rows": "questions", "columns": {"context": "paragraphs.text"}, "kind": "text"}
+    (task,) = read(folder_of(files, tmp_path), said=columns)
+    assert task.sets[-1].examples[0].context == ("One 0.", "Two 0.")
+    assert "test.jsonl" in task.notes["unlabelled"][0]
