@@ -45,8 +45,9 @@ class Row:
         return {text for texts in self.texts for text in texts}
 
     def says(self, what: object = "") -> str:
-        text = f"{self.item_set.name} {self.source_id}: {what or ' / '.join(self.example.context)}"
-        return shortened(text)
+        # A row of options alone has no text.
+        shown = what or " / ".join(self.example.context) or " / ".join(self.example.options)
+        return shortened(f"{self.item_set.name} {self.source_id}: {shown}")
 
 
 class TestMaterial:
