@@ -14,6 +14,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db.backends.base.creation import BaseDatabaseCreation
+from django.db.migrations.loader import MigrationLoader
 
 from annotation.access.identity import remember_key
 from annotation.models import IdentityKey
@@ -42,6 +43,8 @@ def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
         return name
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
+    # Their defaults are those of now, not what a test that sets a clock is the first to load.
+    MigrationLoader(None)
     # The copy has that of the process that migrated it.
     IdentityKey.objects.all().delete()
     remember_key()
