@@ -15,7 +15,7 @@ import segno
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from annotation import models
@@ -241,7 +241,6 @@ def place(step: int, content: BatchContent) -> dict[str, Any]:
         "step": step + 1,
         "steps": content.steps,
         "test_from": content.test_from,
-        "is_half": number == total // 2 > LEAST_PACED,
     }
 
 
@@ -254,14 +253,32 @@ def _place_html(language: str, **here: Any) -> SafeString:
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
     rules, minutes = content.rules, -(-assignment.paid_ms // 60_000)
     amount = earned(assignment.paid_ms, rules.hourly_rate)
-    left = _minutes_left(assignment, content.steps)
-    return _worked_text(get_language(), minutes, amount, rules.currency, left)
+    quarters = _quarters_done(assignment.step - content.test_from, len(content.test))
+    left = 0 if quarters else _minutes_left(assignment, content.steps)
+    return _worked_text(get_language(), minutes, amount, rules.currency, left, quarters)
+
+
+def _quarters_done(done: int, total: int) -> int:
+    """Where a quarter, half or three quarters of a longer test are just done; else 0."""
+    places = {total * quarters // 4: quarters for quarters in (1, 2, 3)}
+    return places.get(done, 0) if total >= 2 * LEAST_PACED else 0
+
+
+_MILESTONES = {
+    1: gettext_lazy("a quarter"),
+    2: gettext_lazy("halfway"),
+    3: gettext_lazy("three quarters"),
+}
 
 
 @lru_cache(maxsize=4096)
-def _worked_text(_language: str, minutes: int, amount: Decimal, currency: str, left: int) -> str:
+def _worked_text(
+    _language: str, minutes: int, amount: Decimal, currency: str, left: int, quarters: int
+) -> str:
     figures = {"minutes": minutes, "amount": amount_text(amount, currency)}
     text = _("%(minutes)s min · %(amount)s") % figures
+    if quarters:
+        text = f"{_MILESTONES[quarters]} · {text}"
     if left:
         text += " · " + _("about %(minutes)s min left") % {"minutes": left}
     return text

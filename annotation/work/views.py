@@ -26,7 +26,7 @@ from annotation.work.judging import BrowserTimes
 from annotation.work.links import leads_to
 from annotation.work.refusing import REFUSED
 from annotation.work.speaking import speak
-from annotation.work.wording import time_text
+from annotation.work.wording import minutes_text, time_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
 # Django's forms would take a sixth of a step's time.
@@ -67,6 +67,8 @@ def _whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
 
 
+# A break is proposed each time that so much more has been worked.
+BREAK_AFTER_MS = 20 * 60_000
 STOP = "annotation/work/stop.html"
 COMMENT = "annotation/work/comment.html"
 LINKS = {way: f"annotation:join_{way}" for way in ("study", "batch", "pool")}
@@ -147,12 +149,27 @@ def submit(request: HtmxRequest, assignment: Assignment) -> str:
     if is_ours and judgement is not None and judgement.paid_ms >= 1000 * cap_s:
         sentence = _("The last item took more than %(time)s: the rest counted as a pause.")
         return sentence % {"time": time_text(cap_s)}
+    if is_ours and judgement is not None and _is_time_for_break(assignment, judgement.paid_ms):
+        return _(
+            "You have worked for %(worked)s. Take a break if you like: your place is kept for "
+            "%(kept)s. A pause is not paid: on this page at most %(cap)s are."
+        ) % {
+            "worked": minutes_text(assignment.paid_ms // 60_000),
+            "kept": minutes_text(assignment.study.lease_minutes),
+            "cap": time_text(cap_s),
+        }
     if is_ours or not judging.counts_otherwise(assignment, step=step, form=form):
         return ""
     return _(
         "You had already answered that item in another tab or on another device: that answer "
         "counts, and the one that you have just sent does not."
     )
+
+
+def _is_time_for_break(assignment: Assignment, last_ms: int) -> bool:
+    """Whether the last answer completed another stretch of work, and more is to come."""
+    stretches = (assignment.paid_ms - last_ms) // BREAK_AFTER_MS
+    return not assignment.is_finished and assignment.paid_ms // BREAK_AFTER_MS > stretches
 
 
 @step_forward

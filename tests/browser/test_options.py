@@ -94,15 +94,18 @@ def test_send_nothing_by_a_first_tap_on_another(person: Person) -> None:
     assert Judgement.objects.get().answer == ["good"]
 
 
-def test_tell_how_long_the_rest_takes_and_when_half_is_done(person: Person) -> None:
+def test_tell_how_long_the_rest_takes_and_when_a_quarter_and_half_are_done(person: Person) -> None:
     person.start(make.running_batch(zero_shot=True, tests=24))
     rest = person.page.locator(".progress-bar")
-    for _ in range(10):
+    for done in range(10):
         assert "min left" not in rest.inner_text()
+        assert ("a quarter · 1 min · " in rest.inner_text()) == (done == 6)
         person.answers_right()
         person.goes_on()
     expect(rest).to_contain_text("about 1 min left")
+    person.answers_right()
+    person.goes_on()
     assert "halfway" not in rest.inner_text()
     person.answers_right()
     person.goes_on()
-    expect(rest).to_contain_text("halfway")
+    expect(rest).to_contain_text("halfway · 1 min · ")

@@ -372,3 +372,17 @@ def test_tells_who_took_longer_than_is_paid_that_the_rest_was_a_pause(
     page = submit(client, 0, htmx=htmx, option="0").content.decode()
     assert ("item took more than 3 minutes: the rest counted as a pause." in page) == is_told
     assert Judgement.objects.get().paid_ms <= 180_000
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+@pytest.mark.parametrize(("before_s", "is_told"), [(1190, True), (1000, False), (1200, False)])
+def test_proposes_a_break_once_twenty_minutes_are_worked(
+    before_s: int, is_told: bool, htmx: bool
+) -> None:
+    client = enter(make.running_batch(zero_shot=True, item_cap_s=180))
+    start(client)
+    begun = timezone.now() - timedelta(seconds=100)
+    Assignment.objects.update(shown_at=begun, paid_ms=1000 * before_s)
+    page = submit(client, 0, htmx=htmx, option="0").content.decode()
+    assert ("You have worked for 21 minutes. Take a break if you like" in page) == is_told
+    assert ("on this page at most 3 minutes are." in page) == is_told
