@@ -23,7 +23,8 @@ TRAINING, TESTS = 3, 4
 VOLATILE = re.compile(
     rb'csrfmiddlewaretoken" value="[^"]+"|/resume/[^/"]+'
     rb"|csrftoken=[^;]+|annotator=[^;]+|door=[^;]+|[Ee]xpires[=:] ?[^;\n]+"
-    rb"|Worked and earned so far:</span>[^<]+|\d+ min . [\d.]+|<strong>[\d.]+\xc2\xa0USD</strong>|You worked [^:]+: at|that is [\d.]+"
+    rb"|Worked and earned so far:</span>[^<]+"
+    rb"|\d+ min . [\d.]+|<strong>[\d.]+\xc2\xa0USD</strong>|You worked [^:]+: at|that is [\d.]+"
     # Whose work it is, which follows the assignment's own number.
     rb'|work(?:=|" value=")[0-9a-f]{16}'
     # The personal link as a picture, who works, and the response's own id.
