@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http import StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -109,6 +109,9 @@ class Refusing(APIView):
         super().initial(request, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
+        # What is hidden and what is not there are told in the same words.
+        if isinstance(exc, Http404):
+            exc = exceptions.NotFound()
         return super().handle_exception(_answer(exc) if isinstance(exc, Refusal) else exc)
 
 

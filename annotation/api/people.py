@@ -24,6 +24,7 @@ from annotation.access.api import (
     text_of,
     user_of,
 )
+from annotation.access.requests import join_links
 from annotation.access.rights import Right, rights_in
 from annotation.api.studies import OfStudies
 from annotation.models import Assignment, Study, clock
@@ -61,7 +62,8 @@ class PeopleViewSet(OfStudies):
         if told["problems"] is not None:
             keys = ("example", "item", "count")
             told["problems"] = [dict(zip(keys, one, strict=True)) for one in told["problems"]]
-        return Response({**progress_of(study, figures), **told})
+        links = join_links(page_request(request), study) if Right.SET_UP in rights else []
+        return Response({**progress_of(study, figures), **told, "links": dict(links)})
 
     @extend_schema(
         parameters=[

@@ -28,6 +28,7 @@ from annotation.access.api import (
     refused,
     user_of,
 )
+from annotation.access.requests import join_links
 from annotation.access.rights import Right, studies
 from annotation.jobs.requests import document
 from annotation.models import Study, clock
@@ -154,14 +155,16 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         operation_id="studies_change_state",
         request=None,
         parameters=[ACT],
-        responses={200: StudySerializer, **ONE, 409: CONFLICT},
+        responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT},
     )
     @action(detail=True, methods=["post"], url_path="(?P<act>start|pause|resume|close)")
     def change_state(self, request: Request, slug: str, act: str) -> Response:
-        """Start, pause, resume or close it; where a start lacks something, `missing` lists that."""
+        """Start, pause, resume or close it: the study, with its `links` by whom they are for. Where
+        a start lacks something, `missing` lists that."""
         study = self.study(Right.SET_UP, CHANGE)
         ACTS[act](study, clock.now(), user_of(request))
-        return Response(StudySerializer(study).data)
+        links = dict(join_links(page_request(request), study))
+        return Response({**StudySerializer(study).data, "links": links})
 
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
     @action(detail=True, methods=["post"])

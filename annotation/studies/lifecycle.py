@@ -23,6 +23,7 @@ from annotation.models import (
     Study,
     StudyState,
     Task,
+    clock,
 )
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
@@ -49,12 +50,14 @@ FROM_ELSEWHERE = "others asked its people, and nothing was named before"
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 
 
-def what_is_missing(study: Study) -> list[str]:
-    """Before it starts: what a rehearsal needs, a rule that screens, and on a platform what that
-    itself pays and batches for one time."""
+def what_is_missing(study: Study, *, at: datetime | None = None) -> list[str]:
+    """Before it starts, now or then: what a rehearsal needs, a rule that screens, a day of its end
+    that is to come, and on a platform what that itself pays and batches for one time."""
     missing = missing_to_rehearse(study)
     if study.is_rehearsal:
         return missing
+    if study.ends_on and study.ends_on < (at or clock.now()).date():
+        missing.append(f"It was to end on {study.ends_on}, which is over: name a later day.")
     missing.extend(weak_rules(study))
     if unequal := unequal_lengths(study, timed(study, study.batches.select_related("task"))):
         missing.append(unequal)
@@ -137,7 +140,7 @@ def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], flo
 
 def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     """Freeze the study and open its places. Raises NotReady with what is missing."""
-    if missing := what_is_missing(study):
+    if missing := what_is_missing(study, at=at):
         raise NotReady(*missing)
     with transaction.atomic():
         started = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(

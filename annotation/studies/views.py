@@ -193,8 +193,11 @@ def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpR
 
 
 def chosen_in(request: ResearcherRequest) -> exported_judgements.Chosen:
+    def is_asked(name: str) -> bool:
+        return request.GET.get(name, "no").casefold() not in ("no", "false", "0")
+
     return exported_judgements.Chosen(
-        simulated="simulated" in request.GET, with_excluded="with_excluded" in request.GET
+        simulated=is_asked("simulated"), with_excluded=is_asked("with_excluded")
     )
 
 

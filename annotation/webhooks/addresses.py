@@ -26,7 +26,9 @@ def parts_of(url: str) -> SplitResult:
     except ValueError:
         is_one = False
     if not is_one or parts.username or not url.isascii() or not url.isprintable() or " " in url:
-        raise BadInput("Give an address such as https://example.org/hook, without a name in it.")
+        raise BadInput(
+            "Give an address by https, such as https://example.org/hook, without a name in it."
+        )
     return parts
 
 

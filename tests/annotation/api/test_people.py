@@ -13,6 +13,7 @@ from annotation.models import Batch, Exclusion, clock
 from annotation.people.overview import TAKES
 from annotation.studies.exported_judgements import export_judgements
 from annotation.studies.exported_tables import EXPORTS
+from annotation.studies.people import exclude
 from tests import make
 from tests.annotation.api.token_client import token_client
 
@@ -127,6 +128,16 @@ def test_streams_judgements_as_the_command_writes_them(batch: Batch) -> None:
         told = lines(client, path(batch, f"judgements/?format={form}"))
         assert told == "".join(export_judgements(batch.study, form)).splitlines()
         assert len(told) > 3
+
+
+def test_leaves_out_the_excluded_unless_they_are_asked_for(batch: Batch) -> None:
+    exclude(make.worked_through(batch), reason="Pasted.", author=make.researcher())
+    client = client_of(batch)
+    counts = {
+        asked: len(lines(client, path(batch, f"judgements/{asked}")))
+        for asked in ("", "?with_excluded=false", "?with_excluded=true", "?with_excluded=on")
+    }
+    assert [many > 0 for many in counts.values()] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTS if name not in ("judgements", "people")])

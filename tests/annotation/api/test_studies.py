@@ -215,6 +215,9 @@ def test_starts_what_lacks_nothing(client: APIClient, benchmark: Benchmark) -> N
     answer = client.post(f"{address}start/")
     assert answer.status_code == 200, answer.content
     assert answer.json()["state"] == "open"
+    [link] = answer.json()["links"].values()
+    assert f"/join/{Study.objects.get().join_token}/" in link
+    assert client.get(f"{address}progress/").json()["links"] == answer.json()["links"]
     assert client.post(f"{address}start/").status_code == 409
 
 
@@ -230,8 +233,14 @@ def test_rehearses_a_draft(client: APIClient, benchmark: Benchmark) -> None:
 def test_has_nothing_for_strangers_and_little_for_viewers(benchmark: Benchmark) -> None:
     study = make.study(benchmark)
     address = f"/api/studies/{study.slug}/"
-    assert token_client(make.researcher()).get(address).status_code == 404
-    assert token_client(make.member(study, "viewer")).get(address).status_code == 403
+    hidden, missing = (
+        token_client(make.researcher()).get(where) for where in (address, "/api/studies/none/")
+    )
+    assert hidden.status_code == missing.status_code == 404
+    assert hidden.content == missing.content
+    viewer = token_client(make.member(study, "viewer"))
+    assert viewer.get(address).status_code == 403
+    assert viewer.get(f"{address}progress/").json()["links"] == {}
     assert APIClient().get(address).status_code == 401
 
 

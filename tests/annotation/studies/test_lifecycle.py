@@ -1,7 +1,7 @@
 """The life of a study: started, paused, closed."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +47,17 @@ def test_freezes_what_is_measured() -> None:
 
 def test_opens_the_wanted_places() -> None:
     assert make.running_batch(wanted=5).places.count() == 5
+
+
+def test_does_not_start_what_was_to_end_before() -> None:
+    bench = make.benchmark()
+    study = make.study(bench, ends_on=date(2026, 11, 1))
+    make.batch(study, make.task(bench))
+    sentence = "It was to end on 2026-11-01, which is over: name a later day."
+    assert sentence in what_is_missing(study)
+    with pytest.raises(NotReady):
+        start_study(study, at=make.NOON + timedelta(days=1))
+    start_study(study, at=make.NOON)
 
 
 def test_says_everything_that_is_missing() -> None:

@@ -193,7 +193,7 @@ def test_says_that_nothing_answers() -> None:
 )
 def test_takes_addresses_by_https_alone(url: str) -> None:
     batch = make.running_batch()
-    with pytest.raises(BadInput, match="Give an address such as"):
+    with pytest.raises(BadInput, match="Give an address by https, such as"):
         add_webhook(batch.study, url, by=make.member(batch.study))
 
 

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -70,7 +71,8 @@ def test_ends_with_the_last_words_of_the_study_in_the_readers_language(client: C
     assignment = ended(Outcome.COMPLETED, ending=own)
     client.get(reverse("annotation:resume", args=[assignment.resume_token]))
     for language, said in {"en": "We thank you.<br>Ann &amp; Bo", "de": "Wir danken."}.items():
-        shown = client.get("/work/", headers={"accept-language": language}).content.decode()
+        client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+        shown = client.get("/work/").content.decode()
         assert f'<p dir="auto">{said}</p>' in shown
 
 
