@@ -322,7 +322,7 @@ def question(example: PromptExample) -> str:
     if not example.question:
         # A question of its own, unless it is a text to be labelled.
         is_labelled = example.options and not example.labels
-        lines = [f"Context: {text}" if is_labelled else f"Question: {text}"] if text else []
+        lines = [f"Context: {text}" if is_labelled else f"Question: {text}"]
     if example.labels:
         lettered = zip(ascii_uppercase, example.options, strict=False)
         lines += [f"{letter}. {option}" for letter, option in lettered]

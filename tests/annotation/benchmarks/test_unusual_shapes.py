@@ -3,12 +3,10 @@ about in one sentence."""
 
 import json
 from collections.abc import Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from annotation.benchmarks.formats.content import Ambiguous
 from annotation.benchmarks.importing import import_benchmark
@@ -285,9 +283,5 @@ def test_people_see_pairs_without_an_empty_text(tmp_path: Path) -> None:
     page = asked_html(batch.pk, batch_content(batch.pk).test[0].pk, "en")
     assert 'class="context"' not in page
     assert "These cats 0 sleep." in page
-    written = StringIO()
-    call_command("export_prompts", benchmark="pairs", shots=[0], stdout=written)
-    prompt = json.loads(written.getvalue().splitlines()[0])["prompt"]
-    assert "\n\nA. These cat" in prompt
     assignment = make.worked_through(batch)
     assert assignment.judgements.count() == 12
