@@ -351,11 +351,12 @@ def test_a_command_gives_what_it_makes_to_the_owner_it_is_told(tmp_path: Any) ->
     file = tmp_path / "texts.csv"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
     options = {"benchmark": "hers", "few_shot": 2, "zero_shot": 0}
+    before = {*Benchmark.objects.all()}
     with pytest.raises(CommandError, match="“nobody”"):
         call_command("sample_episodes", str(file), owner="nobody", **options)
-    assert not Benchmark.objects.exists()
+    assert {*Benchmark.objects.all()} == before
     call_command("sample_episodes", str(file), owner="anna", **options)
-    member = Benchmark.objects.get().memberships.get()
+    member = Benchmark.objects.get(name="hers").memberships.get()
     assert (member.user, member.role) == (owner, "owner")
 
 
@@ -370,7 +371,7 @@ def test_a_command_gives_what_it_makes_to_the_owner_it_is_told(tmp_path: Any) ->
     ],
 )
 def test_a_command_refuses_an_owner_whom_it_does_not_know(command: list[str]) -> None:
+    before = {*Run.objects.all(), *Benchmark.objects.all()}
     with pytest.raises(CommandError, match="“nobody”"):
         call_command(*command, "--owner=nobody")
-    assert not Run.objects.exists()
-    assert not Benchmark.objects.exists()
+    assert {*Run.objects.all(), *Benchmark.objects.all()} == before

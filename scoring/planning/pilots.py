@@ -75,12 +75,15 @@ def read_pilot(
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
-    parts = _possible(variance_components(scores), float(np.nanmean(scores)))
+    # Half an answer from the ends: that all were right says nothing of how answers vary.
+    half = 0.5 / np.count_nonzero(~np.isnan(scores))
+    mean = float(np.clip(np.nanmean(scores), half, 1 - half))
+    parts = _possible(variance_components(scores), mean)
     seconds = _seconds(cell.annotators)
     tells = {
         "rate": float(study.hourly_rate),
         "currency": study.currency,
-        "mean": float(np.nanmean(scores)),
+        "mean": mean,
         "shots": cell.shots,
         "max_items": min(clusters),
         **{f"{name}_var": value for name, value in asdict(parts).items()},
@@ -93,10 +96,13 @@ def read_pilot(
 
 
 def _possible(parts: Components, mean: float) -> Components:
-    """Scaled down to what scores in [0, 1] of this mean can vary by, which estimates may exceed."""
-    total = parts.annotator + parts.item + parts.residual
-    scale = min(1.0, mean * (1 - mean) / total) if total else 1.0
-    return Components(scale * parts.annotator, scale * parts.item, scale * parts.residual)
+    """Scaled down to what scores in [0, 1] of this mean can vary by, which estimates may exceed; a
+    hundredth of it is left to chance, of which a few alike answers show none."""
+    most = mean * (1 - mean)
+    residual = max(parts.residual, most / 100)
+    total = parts.annotator + parts.item + residual
+    scale = min(1.0, most / total) if total else 1.0
+    return Components(scale * parts.annotator, scale * parts.item, scale * residual)
 
 
 def _the_cell(

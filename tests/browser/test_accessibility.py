@@ -233,7 +233,8 @@ def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kin
     for shown in (".segment", "legend, .question"):
         side = person.page.locator(shown).evaluate("element => getComputedStyle(element).direction")
         assert side == "rtl"
-    assert person.page.locator("html").get_attribute("dir") == "ltr"
+    # The page speaks the language of its texts.
+    assert person.page.locator("html").get_attribute("dir") == "rtl"
     assert findings(person) == []
 
 

@@ -68,7 +68,7 @@ def test_takes_a_typical_value(planner: Page) -> None:
     before = best.inner_text()
     planner.get_by_text("How people score", exact=True).click()
     planner.get_by_role("button", name="a mixed crowd").click()
-    expect(planner.locator("input[name=annotator_sd]")).to_have_value("8")
+    expect(planner.locator("input[name=annotator_sd]")).to_have_value("15")
     expect(best).not_to_have_text(before)
 
 

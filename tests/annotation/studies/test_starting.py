@@ -81,14 +81,17 @@ def test_says_what_the_settings_of_a_started_study_still_change(
     make.batch(study, task)
     page = admin_client.get(address(study)).content.decode()
     said = (
-        "Only contact, joins an hour, platform fee, expected seconds can still change, and places "
-        "can be added."
+        "Only contact, ending, close when full, joins an hour, platform fee, expected seconds can "
+        "still change, and places can be added."
     )
     assert said in page
     admin_client.post(address(study))
     settings = admin_client.get(reverse("admin:annotation_study_change", args=[study.pk]))
     fields = settings.context["adminform"].form.fields
-    assert set(fields) == {"contact", "platform_fee", "expected_seconds", "joins_an_hour"}
+    assert set(fields) == {
+        *("contact", "platform_fee", "expected_seconds", "joins_an_hour"),
+        *("ending", "close_when_full"),
+    }
 
 
 @pytest.mark.parametrize(("via", "has_platform"), [("prolific", True), ("link", False)])

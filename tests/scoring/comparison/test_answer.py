@@ -123,9 +123,9 @@ def test_says_beside_a_score_what_no_skill_earns_and_that_the_answers_show_none(
     rows = tuple(replace(row, shows_no_skill=row.task == "b") for row in given.rows)
     [answer] = answers(replace(given, rows=rows), "30")
     [[line]] = answer.forest.values()
-    assert "answers alike or unread on 1 of 2 tasks" in line.aside
+    assert "nearly constant or unreadable answers on 1 of 2 tasks" in line.aside
     of_first, of_second = (task.aside for task in line.tasks)
-    assert "no skill 67; answers alike or unread" in of_second
+    assert "no skill 67; nearly constant or unreadable answers" in of_second
     assert "no skill" not in of_first
     assert "alike" not in of_first
 

@@ -108,7 +108,7 @@ def test_one_column_rests_on_one_number_of_items() -> None:
     assert {name: (row.m, row.block) for name, row in by_name.items()} == {
         "Human": (5, ""),
         "Whole": (5, ""),
-        "Short": (3, "other"),
+        "Short": (3, "incomplete"),
         "GPT-3": (None, "other"),
     }
     every = {row.system: row for row in seen(batch.study, runs="all").rows if not row.single}

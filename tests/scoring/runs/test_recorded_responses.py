@@ -53,6 +53,8 @@ SILENT = {
     # What is planned, rehearsed with simulated people, or imported from elsewhere.
     *("builder", "remove_batches", "part_study", "rehearsals", "rehearsal", "discard_rehearsal"),
     *("imported_studies", "imported_study", "elsewhere"),
+    # What is read of somebody's own file.
+    *("add_system", "store_system"),
 }
 # What differs between the worlds for whoever may see the gold.
 OF_GOLD = (
