@@ -91,9 +91,12 @@ def sets_of_table(
 
     def is_smaller(made: ReadSet) -> bool:
         """Than a part to train on."""
-        training = [read(one.files) for one in order if _is_training(one.part)]
-        training += [others for part, others in within.items() if _is_training(part)]
-        return len(made.examples) < max(map(len, training))
+        training = [others for part, others in within.items() if _is_training(part)]
+        for one in order:
+            if _is_training(one.part):
+                with suppress(Unlabelled):
+                    training.append(read(one.files))
+        return len(made.examples) < max(map(len, training), default=0)
 
     def is_taken(made: ReadSet, of: SetFiles) -> bool:
         """Shots are drawn from what is there to train on, where there is any."""

@@ -234,6 +234,14 @@ def test_asks_whether_a_small_part_is_practice_where_another_is_to_train_on(tmp_
     assert [one.name for one in task.sets] == ["train-20-1", "test"]
 
 
+def test_practises_on_a_small_part_where_the_one_to_train_on_has_no_answers(tmp_path: Path) -> None:
+    for name in ("dev.jsonl", "test.jsonl"):
+        (tmp_path / name).write_text(many(["bad", "good"]).replace("Review", name))
+    (tmp_path / "train.jsonl").write_text(table("text", rows=[(f"Train {n}.",) for n in range(30)]))
+    [task] = read(tmp_path)
+    assert [one.name for one in task.sets] == ["train-20-1", "test"]
+
+
 def test_doubts_answers_that_are_patterns() -> None:
     rows = [(f"How high is {n}?", f"1{n} feet") for n in range(9)]
     golds = [r"\b2,?[4567][0-9][0-9]\b", r"Dec.*\b2[45]\b", "What? (yes) or 2.5*3", r"C:\temp"]
