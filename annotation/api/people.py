@@ -68,7 +68,7 @@ class PeopleViewSet(OfStudies):
     @extend_schema(
         parameters=[
             formats("json", "jsonl", "csv"),
-            *(OpenApiParameter(name, str) for name in ("state", "flag", "batch", "sort")),
+            *(OpenApiParameter(name, str) for name in ("state", "flag", "batch")),
         ],
         responses={200: OpenApiTypes.OBJECT, **FILE, **ONE},
     )

@@ -1,16 +1,17 @@
 """The pages on which an owner approves what is due and writes down what was sent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Q, Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
@@ -32,7 +33,9 @@ from annotation.payments.ledger import (
 from annotation.studies.codes import CountsForAll, other_reward, rewards, what_it_pays
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
+from annotation.studies.listing import listing
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 
@@ -63,6 +66,7 @@ _read = study_page(*READ, right=Right.PAY)
 _send = study_page(*SEND, right=Right.PAY, permission=CHANGE)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
+LOW_MARK = "↓"
 FILTERS: dict[str, tuple[str, Callable[[Due], bool]]] = {
     "all": ("everybody", lambda due: True),
     "waiting": ("to be approved", ledger.waits),
@@ -84,7 +88,7 @@ def _payments_page(
     chosen = list(filter(FILTERS[shown][1], all_dues))
     context = {
         **study_frame(request.user, study, tab="payments"),
-        "page": Paginator(chosen, PER_PAGE).get_page(request.GET.get("page")),
+        **listing(request, _table(study, chosen), per_page=PER_PAGE),
         "shown": shown,
         "filters": [(name, label, sum(map(of, all_dues))) for name, (label, of) in FILTERS.items()],
         "totals": totals(all_dues),
@@ -94,11 +98,43 @@ def _payments_page(
         "payouts": study.payouts.select_related("author")
         .prefetch_related("lines")
         .annotate(total=Sum("lines__amount", filter=Q(lines__amount__gt=0)))[:20],
-        "low_hourly": study.hourly_rate * LOW,
         "by_prolific": study.channel.slug == "prolific",
         **more,
     }
     return render(request, f"{FOLDER}/payments.html", context, status=status)
+
+
+def _table(study: Study, chosen: Iterable[Due]) -> Table:
+    columns = [one for one in COLUMNS if one.heading]
+    lines = (
+        Line(_dressed(study, due, values_of(columns, {"study": study, "due": due})))
+        for due in chosen
+    )
+    marks = {LOW_MARK: "far below the study’s rate for an hour from consent to the end"}
+    return replace(table_in(ledger.__file__, "payments", columns), lines=tuple(lines), marks=marks)
+
+
+def _dressed(study: Study, due: Due, values: Mapping[str, Value]) -> dict[str, Value | Cell]:
+    """The values, and beside some of them more than a file has."""
+    who = due.person
+    page = reverse("annotation:person", args=[study.slug, who.pk])
+    several = due.paid_there if due.is_paid_twice else due.may_be_paid * due.may_be_paid_twice
+    waits = ledger.waits(due)
+    approval = "yes" if due.is_approved else "waits" if waits else "nothing due"
+    is_low = due.hourly is not None and due.hourly < study.hourly_rate * LOW
+    return {
+        **values,
+        "assignment": Cell(
+            approval, tick=str(who.pk) if waits else "", in_words=f"Approve {who.pseudonym}"
+        ),
+        "annotator": Cell(
+            who.pseudonym, href=page, note=f"came by {several} submissions" if several else ""
+        ),
+        "outcome": Cell(who.outcome_label, note="" if due.rule.pays_time else "time not paid"),
+        "external_id": Cell(who.external_id, aside=due.status_label if due.status else ""),
+        "open": Cell(values["open"], beneath=(f"{due.overpaid} too much",) if due.overpaid else ()),
+        "hourly": Cell(values["hourly"], marks=LOW_MARK if is_low else ""),
+    }
 
 
 def _of_platform(study: Study) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 in a fixed number of queries."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import median
-from typing import Any
 
 from django.db.models import Count
+from django.urls import reverse
 
 from annotation import models
 from annotation.access.rights import Right
@@ -21,7 +22,7 @@ from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
-from scoring.tables.table import Column, columns_in
+from scoring.tables.table import Cell, Column, Line, Table, Value, columns_in, table_in, values_of
 
 
 class Row:
@@ -63,6 +64,27 @@ class Row:
     @property
     def evidence(self) -> str:
         return "; ".join(flag.sentence for flag in self.flags)
+
+    @property
+    def whereabouts(self) -> tuple[str, ...]:
+        """What a page says beneath the state."""
+        done = f"{self.done} of {self.items} items" if self.done < self.items else ""
+        away = "away, place open" if self.is_away else ""
+        return tuple(filter(None, [done, away, "excluded" if self.person.is_excluded else ""]))
+
+    def dressed(self, slug: str) -> dict[str, Value | Cell]:
+        """The cells of a page that show more than a value, and what orders them."""
+        person = self.person
+        page = reverse("annotation:person", args=[slug, person.pk])
+        flags = [(flag.label, flag.sentence) for flag in self.flags]
+        state = "at work" if self.is_at_work else person.outcome_label
+        return {
+            "annotator": Cell(person.pseudonym, href=page, note=self.batch),
+            "state": Cell(state, beneath=self.whereabouts),
+            "progress": self.done / self.items if self.items else 0,
+            "flags": Cell(", ".join(label for label, _ in flags), opens=tuple(flags)),
+            "number of flags": len(flags),
+        }
 
     @property
     def is_at_work(self) -> bool:
@@ -166,23 +188,10 @@ def _floor(task: models.Task) -> float | None:
     return max((score for rule, score in scores.items() if rule in allowed), default=None)
 
 
-# Of one sort, whatever can be ordered.
-SORTS: dict[str, Callable[[Row], Any]] = {
-    "joined": lambda row: -row.person.pk,
-    "seen": lambda row: -row.person.seen_at.timestamp(),
-    "progress": lambda row: -(row.done / row.items if row.items else 0),
-    "minutes": lambda row: -row.minutes,
-    "pace": lambda row: (row.pace is None, row.pace),
-    "pay": lambda row: -row.pay,
-    "score": lambda row: (row.person.training_score is None, row.person.training_score),
-    "flags": lambda row: -len(row.flags),
-}
-
-
 def chosen(
-    everybody: Sequence[Row], *, state: str = "", flag: str = "", batch: str = "", sort: str = ""
+    everybody: Sequence[Row], *, state: str = "", flag: str = "", batch: str = ""
 ) -> list[Row]:
-    """What a page's filters leave, in its order. What they don't know changes nothing."""
+    """What a page's filters leave, the latest first. What they don't know changes nothing."""
     states = {"working", *models.Outcome.values}
     return sorted(
         (
@@ -192,13 +201,20 @@ def chosen(
             and (not flag or (flag in ("any", *(f.name for f in row.flags)) and row.flags))
             and (not batch or str(row.person.batch.pk) == batch)
         ),
-        key=SORTS.get(sort, SORTS["joined"]),
+        key=lambda row: -row.person.pk,
     )
 
 
-# As a file: pseudonyms alone, as on the page. What each means, and where a row has it: rows.toml.
+# Pseudonyms alone. What each means, where a row has it and what a page calls it: rows.toml.
 COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
 def columns_for(rights: Collection[Right]) -> list[Column]:
-    return [one for one in COLUMNS if one.key != "pay" or Right.PAY in rights]
+    return [one for one in COLUMNS if one.right in ("", *rights)]
+
+
+def table_of(study: models.Study, found: Iterable[Row], rights: Collection[Right]) -> Table:
+    """What a page lists of them."""
+    columns = [one for one in columns_for(rights) if one.heading]
+    lines = (Line(values_of(columns, row) | row.dressed(study.slug)) for row in found)
+    return replace(table_in(__file__, "people", columns), lines=tuple(lines))

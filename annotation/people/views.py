@@ -6,7 +6,6 @@ from operator import itemgetter
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Min
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -33,9 +32,10 @@ from annotation.payments import ledger
 from annotation.payments.views import CorrectionForm, type_again
 from annotation.people.flags import labels
 from annotation.people.overview import overview
-from annotation.people.rows import SORTS, Row, chosen, columns_for, row_of, rows
+from annotation.people.rows import Row, chosen, columns_for, row_of, rows, table_of
 from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.forms import ReasonForm
+from annotation.studies.listing import listing
 from annotation.studies.monitoring import StudyFigures
 from annotation.studies.people import exclude
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
@@ -74,9 +74,11 @@ def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
 def people(request: ResearcherRequest, study: Study) -> HttpResponse:
     everybody = rows(study)
     filters = filters_in(request)
+    frame = study_frame(request.user, study, tab="people")
+    table = table_of(study, chosen(everybody, **filters), frame["rights"])
     context = {
-        **study_frame(request.user, study, tab="people"),
-        "page": Paginator(chosen(everybody, **filters), PER_PAGE).get_page(request.GET.get("page")),
+        **frame,
+        **listing(request, table, per_page=PER_PAGE),
         "everybody": len(everybody),
         "filters": filters,
         "states": [("working", "at work"), *Outcome.choices],
@@ -85,7 +87,8 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
         "now": clock.now(),
         "can_change": not study.is_closed,
     }
-    template = f"{PEOPLE}#rows" if request.htmx else PEOPLE
+    # Another order or choice of columns takes what it shows from the whole page.
+    template = f"{PEOPLE}#rows" if request.htmx and request.htmx.target == "rows" else PEOPLE
     return render(request, template, context)
 
 
@@ -99,8 +102,7 @@ def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 
 def filters_in(request: HttpRequest) -> dict[str, str]:
-    given = {name: request.GET.get(name, "") for name in ("state", "flag", "batch", "sort")}
-    return given | {"sort": given["sort"] if given["sort"] in SORTS else "joined"}
+    return {name: request.GET.get(name, "") for name in ("state", "flag", "batch")}
 
 
 @_read

@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import accumulate, groupby
+from numbers import Real
 
 from scoring.tables.table import Column, Line, Part, ReadCell, Table
 
@@ -18,6 +20,7 @@ def arranged(
     The chosen columns stand in sight, else the usual ones, else all; the others are a click away.
     """
     all_columns = (*table.columns, *table.further)
+    usual = usual or {column.key for column in all_columns if column.is_usual}
     name, _, asked = sort.partition(":")
     key = asked.removeprefix("-") if name == table.name else ""
     descending = asked.startswith("-")
@@ -76,6 +79,7 @@ def _sorted(table: Table, key: str, *, descending: bool) -> Sequence[Line]:
         return part, line.is_section, line.kind if table.keeps_kinds else ""
 
     column = next(column for column in (*table.columns, *table.further) if column.key == key)
+    column = replace(column, key=column.ordered_by or key)
     return [
         line
         for _, together in groupby(zip(parts, table.lines, strict=True), key=block)
@@ -90,7 +94,7 @@ def _by_value(lines: Sequence[Line], column: Column, *, descending: bool) -> lis
 
     def place(line: Line) -> tuple[bool, float, str]:
         value = column.named(line.cell(column).value)
-        if isinstance(value, int | float):
+        if isinstance(value, Real | Decimal):
             return False, float(value), ""
         return True, 0.0, str(value).casefold()
 

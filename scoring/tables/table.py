@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache, partial
 from itertools import groupby
 from math import isnan
@@ -60,6 +61,12 @@ class Column:
     # Where a line's value is read from, if not from what is called as the key: names with dots.
     source: str = ""
     without_gold: str = ""
+    # In sight where nobody chose; one without a heading stands in files alone.
+    is_usual: bool = False
+    # What a reader needs beyond the right to the table.
+    right: str = ""
+    # Whose values order the lines, where its own don't.
+    ordered_by: str = ""
 
     def under(self, key: str, heading: str | None = None, *, source: str = "") -> "Column":
         """The same figure at another place."""
@@ -95,6 +102,8 @@ class Column:
             return MISSING if self.is_number else ""
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if isinstance(value, datetime):
+            return f"{value:%Y-%m-%d %H:%M}"
         if isinstance(value, str | int) or self.digits is None:
             return str(value)
         if self.least is not None and value < self.least:
@@ -127,6 +136,8 @@ class Cell:
     beneath: tuple[str, ...] = ()
     rank: int | None = None
     href: str = ""
+    # The value of a box to tick, of the form that has the table's name.
+    tick: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,15 @@
-// A link in a read-only field: once focused it is selected, and a button copies it.
+// A link in a read-only field: once focused it is selected, and a button copies it. A list that is
+// renewed by itself waits while somebody has opened a part of it.
 (() => {
   "use strict";
 
   document.addEventListener("focusin", (event) => {
     if (event.target.matches("input[data-copy]")) event.target.select();
+  });
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, target } = event.detail;
+    if (elt === target && elt.querySelector("details[open]")) event.preventDefault();
   });
 
   function addCopyButton(field) {

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.access.rights import Right
 from annotation.benchmarks.audit import audit_task
 from annotation.models import Assignment, Batch, Task
 from annotation.people.flags import ENOUGH_ANSWERS, MOST_NAMES, _median_of_others
-from annotation.people.rows import chosen, rows
+from annotation.people.rows import chosen, rows, table_of
 from annotation.studies.lifecycle import start_study
 from annotation.work.commenting import add_comment
 from annotation.work.judging import begin, leave_reveal, submit_answer
+from scoring.tables.arranging import arranged
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -169,7 +171,9 @@ def test_filters_and_sorts(batch: Batch) -> None:
         pasting.pk,
         working.pk,
     }
-    assert chosen(everybody, sort="flags")[0].person.pk == pasting.pk
+    listed = arranged(table_of(batch.study, everybody, frozenset(Right)), sort="people:-flags")
+    first = listed.lines[0].cell(listed.columns[0])
+    assert first.value == pasting.annotator.pseudonym
 
 
 def test_compares_time_with_the_median_of_those_who_finished(batch: Batch) -> None:

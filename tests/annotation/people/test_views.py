@@ -22,6 +22,7 @@ from annotation.models import Assignment, Batch, ChangeAction, Example, JoinAnsw
 from annotation.payments.ledger import COLUMNS, approve, due_of
 from annotation.people.flags import ENOUGH_ANSWERS, HAS_WRONG
 from annotation.people.overview import ENOUGH_JOINS, overview
+from annotation.people.rows import COLUMNS as PEOPLE_COLUMNS
 from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
 from annotation.studies.monitoring import study_figures
@@ -30,6 +31,7 @@ from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
 from annotation.work.joining import Full, count_answer
 from annotation.work.judging import begin, leave_reveal, submit_answer
+from scoring.tables.table import Column
 from tests import make
 from tests.every import every
 from tests.made_once import once_a_module
@@ -377,6 +379,54 @@ def test_approves_thousands_at_once(researcher: Client, batch: Batch) -> None:
     assert set(listed.split()) == {str(first.pk), str(second.pk)}
     researcher.post(path("approve_payments", batch), {"all": "1", "listed": listed})
     assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 1]
+
+
+def test_orders_everybody_and_shows_the_columns_that_were_chosen(
+    researcher: Client, batch: Batch
+) -> None:
+    far, near = make.worked_through(batch), make.at_work(batch)
+    query = "?sort=people:state&columns-people=state&columns-people=time_against_median"
+    table = researcher.get(path("people", batch) + query).context["table"]
+    assert table.keys == ["annotator", "state", "time_against_median"]
+    assert {column.key for column in table.further} >= {"paid_minutes", "practice_score", "flags"}
+    shown = [record["annotator"] for record in table.records]
+    assert shown == [near.annotator.pseudonym, far.annotator.pseudonym]
+    back = researcher.get(path("people", batch) + query.replace(":", ":-")).context["table"]
+    assert [record["annotator"] for record in back.records] == shown[::-1]
+
+
+def test_renews_the_lines_alone_and_takes_another_order_from_the_whole_page(
+    researcher: Client, batch: Batch
+) -> None:
+    make.worked_through(batch)
+    polled = researcher.get(path("people", batch), HTTP_HX_REQUEST="true", HTTP_HX_TARGET="rows")
+    assert polled.content.decode().lstrip().startswith('<div id="rows"')
+    whole = researcher.get(path("people", batch), HTTP_HX_REQUEST="true", HTTP_HX_TARGET="main")
+    assert 'id="content"' in whole.content.decode()
+
+
+def test_offers_a_box_for_what_waits_and_marks_an_hour_that_pays_too_little(
+    researcher: Client, batch: Batch
+) -> None:
+    approved, waiting = make.worked_through(batch), make.worked_through(batch)
+    batch.study.hourly_rate = 9_000
+    batch.study.save()
+    approve(batch.study, [approved.pk], at=make.NOON)
+    table = researcher.get(path("payments", batch)).context["table"]
+    cells = {line.cell(table.columns[0]).value: line.cells for line in table.lines}
+    told = cells[approved.annotator.pseudonym]["assignment"]
+    assert (told.value, told.tick) == ("yes", "")
+    told = cells[waiting.annotator.pseudonym]["assignment"]
+    assert (told.value, told.tick) == ("waits", str(waiting.pk))
+    page = read(researcher, "payments", batch)
+    assert f'form="payments" name="assignment" value="{waiting.pk}"' in page
+    assert 'id="payments"' in page
+    assert table.notes == {"↓": "far below the study’s rate for an hour from consent to the end"}
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, PEOPLE_COLUMNS])
+def test_says_of_every_column_what_it_means(columns: tuple[Column, ...]) -> None:
+    assert every(column.meaning for column in columns)
 
 
 def test_stops_renewing_once_nothing_can_change(researcher: Client, batch: Batch) -> None:
