@@ -57,8 +57,8 @@ class PeopleViewSet(OfStudies):
         # The grid of the page: its numbers are those of the batches.
         for key in ("shots", "lines", "can_change"):
             del told[key]
-        if told["look_at"] is not None:
-            told["look_at"] = [_record(row, study, rights) for row in told["look_at"]]
+        if told["flags"] is not None:
+            told["flags"] = {flag.name: len(having) for flag, having in told["flags"]}
         if told["problems"] is not None:
             keys = ("example", "item", "count")
             told["problems"] = [dict(zip(keys, one, strict=True)) for one in told["problems"]]

@@ -86,11 +86,13 @@ def _payments_page(
     shown = request.GET.get("show")
     shown = shown if shown in FILTERS else "all"
     chosen = list(filter(FILTERS[shown][1], all_dues))
+    counts = {name: sum(map(of, all_dues)) for name, (_label, of) in FILTERS.items()}
     context = {
         **study_frame(request.user, study, tab="payments"),
         **listing(request, _table(study, chosen), per_page=PER_PAGE),
         "shown": shown,
-        "filters": [(name, label, sum(map(of, all_dues))) for name, (label, of) in FILTERS.items()],
+        "filters": [(name, label, counts[name]) for name, (label, _of) in FILTERS.items()],
+        "to_send": counts["open"],
         "totals": totals(all_dues),
         "waiting": [due.person.pk for due in all_dues if ledger.waits(due)],
         "rewards": RewardsForm(initial=rewards(study)),

@@ -16,6 +16,7 @@ from annotation.access.rights import Right
 from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
 from annotation.payments.ledger import Due
+from annotation.people.flags import Flag
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
@@ -63,7 +64,7 @@ Cell = Counter[str]
 # What takes more than the right to the tables.
 TAKES = {
     **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), Right.PAY),
-    **dict.fromkeys(("look_at", "flagged", "burst"), Right.PEOPLE),
+    **dict.fromkeys(("flags", "flagged", "burst"), Right.PEOPLE),
     "problems": Right.GOLD,
 }
 
@@ -87,7 +88,7 @@ def overview(
     total = sum(cells.values(), Counter())
     pace = _pace(study, people, at)
     left = total["wanted"] - total["finished"]
-    flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
+    flagged = [row for row in people if row.needs_a_look]
     ended = [row.due for row in people if row.due]
     so_far, expected = _cost(study, people, ended, figures, total)
     told = {
@@ -105,7 +106,7 @@ def overview(
         "full_in_hours": left / pace if pace and study.is_open and left else None,
         # Whether any of it may still change by itself.
         "can_change": not study.is_closed or any(row.is_at_work for row in people),
-        "look_at": flagged[:MOST_TO_LOOK_AT],
+        "flags": _by_flag(flagged),
         "flagged": len(flagged),
         "problems": _problems(study),
         "burst": _burst(study, people, at),
@@ -114,6 +115,16 @@ def overview(
     }
     is_open = {key: TAKES.get(key, Right.TABLES) in rights for key in told}
     return {key: value if is_open[key] else None for key, value in told.items()}
+
+
+def _by_flag(flagged: Iterable[Row]) -> list[tuple[Flag, list[Row]]]:
+    """Each flag once, as the first who has it, with those who have it; the commonest first."""
+    having: dict[str, list[tuple[Flag, Row]]] = defaultdict(list)
+    for row in flagged:
+        for flag in row.flags:
+            having[flag.name].append((flag, row))
+    groups = [(pairs[0][0], [row for _, row in pairs]) for pairs in having.values()]
+    return sorted(groups, key=lambda group: -len(group[1]))
 
 
 def _cell(row: BatchFigures) -> Cell:

@@ -18,8 +18,17 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.access.rights import RIGHTS, Right
-from annotation.models import Assignment, Batch, ChangeAction, Example, JoinAnswer, Outcome, Place
-from annotation.payments.ledger import COLUMNS, approve, due_of
+from annotation.models import (
+    Assignment,
+    Batch,
+    ChangeAction,
+    Example,
+    JoinAnswer,
+    Outcome,
+    Place,
+    SubmissionStatus,
+)
+from annotation.payments.ledger import COLUMNS, approve, due_of, open_bonuses, write_payout
 from annotation.people.flags import ENOUGH_ANSWERS, HAS_WRONG
 from annotation.people.overview import ENOUGH_JOINS, overview
 from annotation.people.rows import COLUMNS as PEOPLE_COLUMNS
@@ -76,7 +85,7 @@ def standing(batch: Batch, *, at: datetime) -> SimpleNamespace:
 
 # What the overview tells only whoever has more than a viewer's rights.
 MORE = {
-    **dict.fromkeys(("look_at", "flagged", "burst", "problems"), "editor"),
+    **dict.fromkeys(("flags", "flagged", "burst", "problems"), "editor"),
     **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), "owner"),
 }
 
@@ -379,6 +388,27 @@ def test_approves_thousands_at_once(researcher: Client, batch: Batch) -> None:
     assert set(listed.split()) == {str(first.pk), str(second.pk)}
     researcher.post(path("approve_payments", batch), {"all": "1", "listed": listed})
     assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 1]
+
+
+def test_tells_what_several_have_in_common_in_one_line(researcher: Client, batch: Batch) -> None:
+    made = [make.worked_through(batch) for _ in range(3)]
+    for assignment in made:
+        make.entered_by(assignment, f"sub-{assignment.pk}", status=SubmissionStatus.REJECTED)
+    page = read(researcher, "watch", batch)
+    assert '?flag=platform">3 people</a>: the platform says otherwise' in page
+    assert not any(assignment.annotator.pseudonym in page for assignment in made)
+
+
+def test_leads_to_what_is_to_be_done_next(researcher: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    page = read(researcher, "payments", batch)
+    assert "Approve the one that waits" in page
+    assert "Send the open bonuses" not in page
+    approve(batch.study, [done.pk], at=make.NOON)
+    page = read(researcher, "payments", batch)
+    assert "Send the open bonuses…" in page
+    write_payout(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
+    assert "All are paid." in read(researcher, "payments", batch)
 
 
 def test_orders_everybody_and_shows_the_columns_that_were_chosen(
