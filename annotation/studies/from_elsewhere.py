@@ -64,14 +64,23 @@ def check_name(name: str) -> str:
 
 @transaction.atomic
 def store_study(
-    benchmark: Benchmark, name: str, source: str, work: Work, *, at: datetime, owner: User | None
+    benchmark: Benchmark,
+    name: str,
+    source: str,
+    work: Work,
+    *,
+    clusters: Mapping[str, str],
+    at: datetime,
+    owner: User | None,
 ) -> Study:
     """A study that is closed as it comes: batches, people under pseudonyms, and all that they gave.
-    Nobody here knows more of a person than that the same one gave several answers."""
+    Nobody here knows more of a person than that the same one gave several answers; `clusters`: by
+    task the group that whoever imports declares."""
     study = Study.objects.create(
         slug=check_name(name),
         title=name,
         source=source,
+        clusters=clusters,
         benchmark=benchmark,
         channel=Channel.objects.get(slug=ELSEWHERE),
     )

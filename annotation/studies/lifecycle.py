@@ -89,7 +89,7 @@ def missing_to_rehearse(study: Study) -> list[str]:
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))
     missing.extend(_problems_of_choices(batches))
-    missing.extend(problems_of_clusters(study, batches))
+    missing.extend(problems_of_clusters(study.clusters, (batch.test_set for batch in batches)))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:

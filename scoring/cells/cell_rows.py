@@ -141,15 +141,20 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     }
 
 
+OTHER_MEAN = {
+    True: "The mean is that of the splits' means.",
+    False: "The mean is that of the clusters' means, in which all who saw of one count alike.",
+}
+
+
 def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
     if cell.study is None:
         return {}
     without = cell.without_each
     checked = f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
-    # Where every split weighs alike, and not every person.
+    # Where every split, or every person on a cluster, weighs alike.
     has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
-    by_split = "The mean is that of the splits' means." if has_other_mean else ""
-    notes = [*figures.cell.notes, checked, by_split]
+    notes = [*figures.cell.notes, checked, OTHER_MEAN[figures.splits > 1] if has_other_mean else ""]
     return {
         **_answers_an_item(cell),
         "after_checks": cell.after_checks,

@@ -19,6 +19,7 @@ from annotation.kinds.naming import WAYS
 from annotation.models import Benchmark, Role, Study, Task
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.texts import counted
+from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.from_elsewhere import Given, Sets, check_name, store_study
 from scoring.core.normalisation import read_number
 from scoring.runs.import_report import breach_of_form
@@ -39,13 +40,14 @@ MARKS = {"true": 1.0, "false": 0.0}
 class Order:
     """What is imported, and as what. With `leaves_out` rows of tasks and items that are not here
     are left out and counted; `answer_by`: how answers name options, where they could do so in two
-    ways."""
+    ways; `clusters`: by task the group whose items hang together."""
 
     benchmark: Benchmark
     name: str
     source: str
     leaves_out: bool = False
     answer_by: str = ""
+    clusters: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.source.strip():
@@ -101,12 +103,16 @@ def import_people(
     work = reading.work()
     if not work:
         raise BadInput(f"{file} has no row for any item of {order.benchmark}.")
+    problems = problems_of_clusters(order.clusters, {test_set for _, (_, test_set) in work})
+    if sentence := next(problems, ""):
+        raise BadInput(sentence)
     report.people = len({person for person, _ in work})
     report.stored = sum(map(len, work.values()))
     report.scores = sum(one.score is not None for given in work.values() for one in given)
     if not dry_run:
         name, source = order.name.strip(), order.source.strip()
-        report.study = store_study(order.benchmark, name, source, work, at=at, owner=owner)
+        about: dict[str, Any] = {"clusters": order.clusters, "at": at, "owner": owner}
+        report.study = store_study(order.benchmark, name, source, work, **about)
     return report
 
 

@@ -30,6 +30,8 @@ class Command(ImportingCommand):
         add("--leave-out", action="store_true", help="rows whose task or item is not here")
         by = "how answers name options, where they could do so in two ways"
         add("--answer-by", choices=WAYS, default="", help=by)
+        of = "the group whose items hang together, as a story's: they count as one; once a task"
+        add("--clusters", action="append", default=[], metavar="TASK:GROUP", help=of)
         add("--dry-run", action="store_true", help="reads and checks all of it, and stores nothing")
         super().add_arguments(parser)
 
@@ -45,7 +47,15 @@ class Command(ImportingCommand):
             options["source"],
             leaves_out=options["leave_out"],
             answer_by=options["answer_by"],
+            clusters=dict(map(_cluster, options["clusters"])),
         )
         about: dict[str, Any] = {"owner": owner, "dry_run": options["dry_run"]}
         report = import_people(data, path.name, order, at=clock.now(), **about)
         put_lines(self, report.in_words(), None)
+
+
+def _cluster(given: str) -> tuple[str, str]:
+    task, _, group = (part.strip() for part in given.partition(":"))
+    if not group:
+        raise CommandError(f"--clusters {given}: write a task and its group, as ner:document.")
+    return task, group

@@ -15,15 +15,19 @@ from annotation.models import (
     Annotator,
     Assignment,
     Batch,
+    Example,
     GivenScore,
+    Item,
     Judgement,
     Kind,
     Outcome,
+    Role,
     Study,
     StudyState,
     Task,
 )
 from annotation.studies.lifecycle import FROM_ELSEWHERE
+from scoring.cells.cell_rows import OTHER_MEAN
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
@@ -139,6 +143,50 @@ def test_keeps_scores_that_came_without_answers(tmp_path: Path) -> None:
     assert not Judgement.objects.exists()
     assert GivenScore.objects.count() == 7
     assert "Scores came without answers" in said
+
+
+def _tested(task: Task) -> list[Item]:
+    return list(Item.objects.filter(item_set__task=task, item_set__role=Role.TEST).order_by("pk"))
+
+
+def clustered() -> tuple[Task, list[list[object]]]:
+    """Six items of three documents, which three people answered; one left one out."""
+    task = make.task(tests=6)
+    for number, item in enumerate(_tested(task)):
+        with make.unlocked():
+            Example.objects.filter(pk=item.example_id).update(groups={"document": "aabbcc"[number]})
+    return task, [[1, 1, 0, 1, 1, 0], [1, 0, 0, 0, 1, 1], [1, 1, 1, 0, 1, None]]
+
+
+def test_counts_the_items_of_a_declared_cluster_as_one(tmp_path: Path) -> None:
+    task, people = clustered()
+    path = written(tmp_path, scores(task, people))
+    imported(path, task, clusters=[f"{task.slug}:document"])
+    [cell, *_persons] = rows_in(Study.objects.get(slug="doe-2020"))
+    assert (cell.n, cell.m) == (3, 3)
+    assert cell.notes == OTHER_MEAN[False]
+    # Of the third document the third person saw one item, and counts as much as the others.
+    assert cell.mean == pytest.approx(100 * (5 / 3 + (1 / 2 + 0 + 1 / 2) * 2 / 3 + 5 / 3) / 6)
+
+
+@pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        ("no:document", "Clusters are declared for no, of which the study has no batch."),
+        (
+            "{task}:story",
+            "No test item of {task} has the group “story”; groups there are: document.",
+        ),
+        ("document", "--clusters document: write a task and its group, as ner:document."),
+    ],
+)
+def test_refuses_clusters_that_no_item_has(declared: str, sentence: str, tmp_path: Path) -> None:
+    task, people = clustered()
+    path, asked = written(tmp_path, scores(task, people)), declared.format(task=task.slug)
+    with pytest.raises(CommandError) as refusal:
+        imported(path, task, clusters=[asked], dry_run=True)
+    assert sentence.format(task=task.slug) in str(refusal.value)
+    assert not Study.objects.exists()
 
 
 @pytest.mark.both_databases
