@@ -230,7 +230,7 @@ def _opened(row: Row | Average, tests: Iterable[Difference], table: Comparison) 
 
 
 def _of_test(test: Difference) -> Iterable[Opened]:
-    yield f"{test.pool or 'people'} less system", apart(test)
+    yield f"{test.pool or 'people'} minus system", apart(test)
     yield "", verdict_in_words(test)
     if test.reasons:
         yield "not sure", ", ".join(test.reasons)

@@ -119,7 +119,7 @@ OF_ROWS = (
         "against", "Against", "The study with whose people this system is compared.", source="study"
     ),
     *picked(OF_TESTS, "outcome certainty reasons supplement"),
-    replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
+    replace(OF_TESTS["difference"], meaning="Those people minus this system, in percent points."),
     OF_TESTS["low"].under("difference_low", source="low"),
     OF_TESTS["high"].under("difference_high", source="high"),
     *picked(OF_TESTS, "p_holm"),

@@ -13,7 +13,7 @@ from django.utils import translation
 
 from annotation.models import Batch, Study
 from annotation.models.benchmark import cluster_of
-from annotation.studies.screening import SIMULATED_AS, screenings_of
+from annotation.studies.screening import SIMULATED_AS, Screening, screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
@@ -25,7 +25,7 @@ from scoring.report.methods import SIMULATED, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
 from scoring.tables.documents import Format, beginning, escaped, escaped_markdown
-from scoring.tables.table import Column, Table, lines_of
+from scoring.tables.table import Column, Table, lines_of, span
 
 # Each a part of preregistration.txt.
 WRITTEN = (
@@ -33,6 +33,23 @@ WRITTEN = (
     *("Screening", "Exclusions", "Stopping", "Scoring", "Analysis"),
 )
 PLANNED = "Planned width and power"
+SCREENED: Mapping[str, Any] = {
+    "name": "screened",
+    "title": (
+        "Whom the rule lets in: how often a guess is right, in percent; of 100 people who only "
+        "guess, how many get in; of 100 careful ones, how many are turned away."
+    ),
+    "note": "",
+    "is_short": True,
+    "columns": (
+        Column("task", "Task", is_number=False, is_name=True),
+        Column("places", "Places"),
+        Column("items", "Items"),
+        Column("guess", "A guess is right"),
+        Column("guessers", "Guessers let in"),
+        Column("careful", "Careful turned away"),
+    ),
+}
 ABOUT = ("task", "shots", "splits", "people", "items")
 # The planner's own.
 ASSUMED = Assumptions()
@@ -109,13 +126,23 @@ class Registered:
         return max(1, len(self.study.named_systems))
 
     @property
-    def screenings(self) -> dict[str, list[str]]:
-        """What each rule comes to, and for how many people and items: with its tasks."""
-        tasks: dict[str, dict[str, None]] = defaultdict(dict)
+    def screenings(self) -> list[dict[str, Any]]:
+        """What the rules for so many places and items come to, by task: shot sets differ in what a
+        guess earns."""
+        rules: dict[tuple[str, int, int], list[Screening]] = defaultdict(list)
         for batch in self.batches:
             for one in screenings_of(batch):
-                tasks[f"{one.sentence} {one.setting}"][self.names[batch.task_id]] = None
-        return {told: list(names) for told, names in tasks.items()}
+                key = self.names[batch.task_id], one.rule.places, one.rule.items
+                rules[key].append(one)
+        return [
+            {
+                **dict(zip(("task", "places", "items"), key, strict=True)),
+                "guess": span([round(100 * one.rule.chance) for one in found]),
+                "guessers": span([round(100 * one.figures.guessers_in) for one in found]),
+                "careful": span([round(100 * one.figures.careful_out) for one in found]),
+            }
+            for key, found in rules.items()
+        ]
 
 
 @lru_cache(maxsize=64)
@@ -173,6 +200,8 @@ def preregistration(study: Study) -> list[Section]:
     registered = Registered(study)
     context = {"study": study, "plan": registered}
     tables = {PLANNED: _table(registered)}
+    if registered.screenings:
+        tables["Screening"] = Table(**SCREENED, lines=lines_of(registered.screenings))
     return [
         Section(title, tuple(paragraphs("preregistration", title, context)), tables.get(title))
         for title in WRITTEN

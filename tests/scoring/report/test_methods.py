@@ -271,7 +271,7 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study, "Screening")
-    assert "anyone who scored below 50 % or more than 2 SDs below" in text
+    assert "anyone is screened out who scored in it below 50 % or more than 2 SDs below" in text
     assert "(once these are 6)" in text
     assert "1 of 3 people who finished a training was screened out (33.3 %); the mean" in text
     assert "training score of all of them was 66.7 %." in text
@@ -414,7 +414,7 @@ def test_numbers_a_later_version_of_the_verdicts() -> None:
 def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     study = two_tasks(closed=False)
     Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
-    assert "SIMULATED PEOPLE less system is tested" in text_of(study, "Tests")
+    assert "SIMULATED PEOPLE minus system is tested" in text_of(study, "Tests")
     verdicts = {row["verdict"] for row in sections_of(study)["Tests"].table.records}
     assert every(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 

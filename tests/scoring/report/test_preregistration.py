@@ -23,6 +23,7 @@ from scoring.report.preregistration import (
     planned_cell_of,
 )
 from tests import make
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -96,7 +97,7 @@ def test_stays_as_it_was_at_the_start() -> None:
             {"min_training_score": 70},
             "who scores below 70 % is screened out, and paid.",
         ),
-        ({"min_training_score": 70}, "Of 100 people who only guess, about"),
+        ({"min_training_score": 70}, "of 100 people who only guess, how many get in"),
         ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
         ({}, "There is no screening rule"),
         ({}, "with 10 shots: no floor was set."),
@@ -142,7 +143,7 @@ def test_tells_of_checks_which_give_a_floor_to_zero_shot() -> None:
     assert "Before the test annotators answer 10 checks without feedback" in text
     assert "(the screening below has assumptions of its own)" in text
     assert "| 0 shots after 10 checks |" in text
-    assert "Of 100 people who only guess, about 5 get in" in text
+    assert "| 10 | 50 | 5 | " in text
     assert "no screening rule" not in text
     assert "No verdict is sure" not in text
 
@@ -289,10 +290,13 @@ def test_is_written_by_a_command(tmp_path: Path, form: str) -> None:
 
 def test_says_once_what_the_screening_of_several_tasks_comes_to() -> None:
     study = batch(min_training_score=70).study
-    names = " and ".join(sorted({one.task.slug for one in study.batches.all()}))
+    names = {one.task.slug for one in study.batches.all()}
+    told = Registered(study).screenings
+    assert {one["task"] for one in told} == names
+    assert len(told) == len(names)
     text = text_of(study)
-    assert f"{names}: Of 100 people who only guess" in text
-    assert text.count("Of 100 people who only guess") == 1
+    assert every(f"| {name} | " in text for name in names)
+    assert text.count("of 100 people who only guess, how many get in") == 1
 
 
 def test_says_once_how_rules_that_come_to_different_things_were_simulated() -> None:
@@ -300,5 +304,7 @@ def test_says_once_how_rules_that_come_to_different_things_were_simulated() -> N
     longer = make.task(study.benchmark, training=12)
     make.batch(study, longer)
     text = text_of(study)
-    assert text.count("Of 100 people who only guess") == 2
+    items = [one["items"] for one in Registered(study).screenings]
+    assert items.count(12) == 1
+    assert len(items) > 1
     assert text.count("Simulated 2,000 times with a fixed seed.") == 1

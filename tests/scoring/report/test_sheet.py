@@ -55,7 +55,7 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     )
     assert topics["Documentation: Time"].answer.startswith("A median of 10.0 s")
     assert topics["Analysis: Tests"].answer.endswith("The verdicts are in the methods section.")
-    assert "They moved the mean of" in topics["Analysis: Robustness"].answer
+    assert "The exclusions moved the mean of" in topics["Analysis: Robustness"].answer
     assert (
         "0 of the 5 who consented and began (0.0 %)." in topics["Documentation: Completion"].answer
     )
