@@ -486,7 +486,7 @@ TABLE: dict[str, Address] = {
     "annotation:job-file": Address(pk_of("job"), NOBODY.replace("no", "gone"), NOT_ALLOWED),
     "annotation:study-list": Address(nothing, SIGNED_IN, LIST),
     "annotation:study-detail": Address(
-        slug, EDITORS, NOT_ALLOWED, {"put": EDITORS, "patch": EDITORS}
+        slug, EDITORS, NOT_ALLOWED, {"put": EDITORS, "patch": EDITORS, "delete": OWNERS}
     ),
     "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
     "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
@@ -497,7 +497,7 @@ TABLE: dict[str, Address] = {
     "annotation:of-study-progress": Address(slug, VIEWERS, NOT_ALLOWED),
     "annotation:of-study-people": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:of-study-release": Address(of_person, NOT_ALLOWED, EDITORS),
-    "annotation:of-study-exclude": Address(of_person, NOT_ALLOWED, EDITORS),
+    "annotation:of-study-exclude": Address(of_person, NOT_ALLOWED, EDITORS, {"delete": EDITORS}),
     "annotation:of-study-table": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
     "scoring:of-study-comparison": Address(slug, VIEWERS, VIEWERS),
     "scoring:of-study-report": Address(slug, EDITORS, NOT_ALLOWED),

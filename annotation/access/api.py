@@ -1,6 +1,7 @@
 """What every address of the API has: what it takes, and how a refusal is said."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from json import JSONDecodeError
 from typing import Any, cast
 
 from django.conf import settings
@@ -12,14 +13,16 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import exceptions, serializers, status
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.access.requests import ResearcherRequest
+from annotation.access.fields import SAID, Fields, refuse_unknown
+from annotation.access.requests import NO, YES, ResearcherRequest
 from annotation.models import Job
 from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
-from annotation.models.texts import is_text
+from annotation.models.texts import dotted, nearest
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
@@ -83,10 +86,22 @@ class FlatJSONParser(JSONParser):
             raise exceptions.ParseError(
                 "The JSON is nested too deeply: no field needs that."
             ) from error
+        except exceptions.ParseError as error:
+            raise exceptions.ParseError(_no_json(error.__cause__ or error.__context__)) from error
+
+
+def _no_json(problem: BaseException | None) -> str:
+    """Where the text stops being JSON, if that is known."""
+    if isinstance(problem, JSONDecodeError):
+        where = f"line {problem.lineno}, column {problem.colno}"
+        return f"This is no JSON: look at {where}, where it says {problem.msg.lower()}."
+    return "This is no JSON in UTF-8: write it by a library."
 
 
 class Pages(PageNumberPagination):
     """By a number alone, as the schema says: not “last”, nothing, or several."""
+
+    invalid_page_message = "There is no such page: they are numbered from 1 on."
 
     def get_page_number(self, request: Request, paginator: Any) -> int | str:
         given = request.query_params.getlist(self.page_query_param)
@@ -107,12 +122,81 @@ class Refusing(APIView):
         if int(request.META.get("CONTENT_LENGTH") or "0") > most:
             raise TooLarge(most)
         super().initial(request, *args, **kwargs)
+        _check_parameters(request, {one.name: one for one in self._parameters()})
+
+    def _parameters(self) -> Iterator[OpenApiParameter]:
+        """Of the address, as its schema names them."""
+        handler = getattr(self, getattr(self, "action", None) or "", None)
+        if described := getattr(handler, "kwargs", {}).get("schema"):
+            schema = described()
+            schema.view, schema.method = self, (self.request.method or "").replace("HEAD", "GET")
+            yield from schema.get_override_parameters()
+        if getattr(self, "pagination_class", None) and self.request.method in SAFE_METHODS:
+            yield OpenApiParameter(Pages.page_query_param, int)
 
     def handle_exception(self, exc: Exception) -> Response:
-        # What is hidden and what is not there are told in the same words.
-        if isinstance(exc, Http404):
+        if isinstance(exc, Refusal):
+            exc = _answer(exc)
+        elif isinstance(exc, Http404):
+            # What is hidden and what is not there are told in the same words.
             exc = exceptions.NotFound()
-        return super().handle_exception(_answer(exc) if isinstance(exc, Refusal) else exc)
+        answer = super().handle_exception(exc)
+        answer.data = _told(answer.data)
+        return answer
+
+
+# Refusals of the framework, which says them in one sentence each.
+USUAL = (
+    *(exceptions.NotAuthenticated, exceptions.PermissionDenied, exceptions.NotFound),
+    *(exceptions.MethodNotAllowed, exceptions.UnsupportedMediaType, exceptions.NotAcceptable),
+)
+
+
+def _check_parameters(request: Request, known: Mapping[str, OpenApiParameter]) -> None:
+    """Refuse what would be overlooked: a name, or a value, that is not known."""
+    refuse_unknown(
+        request.query_params,
+        [n for n, one in known.items() if one.location == "query"],
+        "parameter",
+    )
+    for name, values in request.query_params.lists():
+        allowed = (*YES, *NO) if known[name].type is bool else known[name].enum
+        for value in values:
+            if allowed and value.casefold() not in map(str, allowed):
+                raise exceptions.ValidationError(
+                    {name: [f"There is no such value; {nearest(value, [*filter(None, allowed)])}"]}
+                )
+
+
+def _told(data: Any) -> Any:
+    """By field, however deep it lies, its sentences; about the request as a whole one (detail)."""
+    if isinstance(data, Mapping) and isinstance(data.get("detail"), str):
+        return {**data, "detail": _worded(data["detail"])}
+    told: dict[str, Any] = {}
+    for place, sentence in _sentences(data, ()):
+        told.setdefault(dotted(place) or "detail", []).append(sentence)
+    if "detail" in told:
+        told["detail"] = " ".join(told["detail"])
+    return told
+
+
+def _worded(detail: str) -> str:
+    """A sentence of the framework's own in our words."""
+    code = getattr(detail, "code", "")
+    usual = next((str(one.default_detail) for one in USUAL if one.default_code == code), "")
+    is_usual = usual and detail.startswith(usual.partition("{")[0])
+    return SAID["requests"][code] if is_usual else str(detail)
+
+
+def _sentences(data: Any, place: tuple[str | int, ...]) -> Iterator[tuple[Any, str]]:
+    if isinstance(data, str):
+        yield place, data
+    elif isinstance(data, Mapping):
+        for key, inner in data.items():
+            yield from _sentences(inner, (*place, key))
+    else:
+        for number, inner in enumerate(data):
+            yield from _sentences(inner, place if isinstance(inner, str) else (*place, number))
 
 
 def _answer(refusal: Refusal) -> exceptions.APIException:
@@ -139,12 +223,11 @@ def fields_of(request: Request) -> Mapping[str, Any]:
     return request.data
 
 
-def text_of(request: Request, name: str) -> str:
-    """What was sent as this field, which has to be a text. Raises ValidationError."""
-    given = fields_of(request).get(name, "")
-    if not (isinstance(given, str) and is_text(given)):
-        raise exceptions.ValidationError({name: ["This is a text."]})
-    return given
+def taken(request: Request, fields: type[Fields]) -> Any:
+    """What was sent, field by field. Raises ValidationError."""
+    given = fields(data=fields_of(request))
+    given.is_valid(raise_exception=True)
+    return given.validated_data
 
 
 def page_request(request: Request) -> ResearcherRequest:
@@ -153,10 +236,12 @@ def page_request(request: Request) -> ResearcherRequest:
 
 
 def form_of(request: Request, forms: Collection[str]) -> str:
-    """The form of a file that the address asks for; the first one without. Raises NotFound."""
-    form = request.query_params.get("format", next(iter(forms)))
+    """The form of a file that the address asks for; the first one without."""
+    form: str = request.query_params.get("format", next(iter(forms)))
     if form not in forms:
-        raise exceptions.NotFound(f"Its formats are: {', '.join(forms)}.")
+        raise exceptions.ValidationError(
+            {"format": [f"There is no such format; {nearest(form, forms)}"]}
+        )
     return form
 
 

@@ -40,12 +40,17 @@ class Tokens(TokenAuthentication):
 class TokenMay(IsAuthenticated):
     """A token of one's own may write if it says so; a former one does what it did."""
 
-    message = "This token may not do that: make one on the page Account that may."
+    former = "This token is for runs alone: make one of your own on the page Account."
+    message = former
 
     def has_permission(self, request: Request, view: Any) -> bool:
         may = request.auth is None or getattr(view, "takes_former_tokens", False)
         if isinstance(request.auth, ApiToken):
             may = request.auth.may_write or request.method in SAFE_METHODS
+            self.message = (
+                "This token may only read: make one that may write, on the page Account (your "
+                "name, top right)."
+            )
         return super().has_permission(request, view) and may
 
 
@@ -58,7 +63,7 @@ def let_in_by_token(request: HttpRequest) -> HttpResponse | None:
     try:
         found = Tokens().authenticate(request)  # type: ignore[arg-type]  # reads a header alone
         if found and not isinstance(found[1], ApiToken):
-            raise exceptions.PermissionDenied(TokenMay.message)
+            raise exceptions.PermissionDenied(TokenMay.former)
     except exceptions.APIException as refusal:
         answer = JsonResponse({"detail": str(refusal.detail)}, status=refusal.status_code)
         answer["WWW-Authenticate"] = Tokens.keyword

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django_htmx.middleware import HtmxDetails
 
-from annotation.access.rights import Right, Thing, is_member, may, whom_to_ask
+from annotation.access.rights import Right, Thing, is_member, may, why_not
 from annotation.models import Assignment, Batch, Channel, Invitation, Study
 from annotation.models.texts import is_key
 
@@ -47,7 +47,15 @@ def require(
     if not is_member(user, thing):
         raise Http404
     if not lets_in(user, thing, right, permission=permission):
-        raise PermissionDenied(whom_to_ask(**{f"{thing._meta.model_name}": thing}))
+        raise PermissionDenied(why_not(user, thing, right))
+
+
+# What a tick says in an address; pages send “on”, or nothing.
+YES, NO = ("true", "yes", "on", "1", ""), ("false", "no", "off", "0")
+
+
+def is_ticked(request: HttpRequest, name: str) -> bool:
+    return request.GET.get(name, NO[0]).casefold() not in NO
 
 
 def join_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:

@@ -78,12 +78,15 @@ def is_member(user: Who, thing: Thing) -> bool:
 
 def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
     """By the role; by a token that may not pay, without what concerns pay."""
-    if is_all_powerful(user):
-        held = frozenset(Right)
-    else:
-        held = RIGHTS.get(role_in(user, thing) or "", frozenset())
     may_pay = getattr(getattr(user, "token", None), "may_pay", True)
+    held = _by_role(user, thing)
     return held if may_pay else held - {Right.PAY}
+
+
+def _by_role(user: Who, thing: Thing) -> frozenset[Right]:
+    if is_all_powerful(user):
+        return frozenset(Right)
+    return RIGHTS.get(role_in(user, thing) or "", frozenset())
 
 
 def may(user: Who, thing: Thing, right: Right) -> bool:
@@ -130,6 +133,19 @@ def whom_to_ask(**things: Any) -> str:
     names = sorted(set(owners.values_list("user__username", flat=True)))
     who = ", ".join(names) if names else "whoever keeps this installation"
     return f"Your role does not open this page. Who could let you in: {who}."
+
+
+NEEDS_PAY = (
+    "This token does not open what concerns payments, though your role does: make one that may, on "
+    "the page Account (your name, top right)."
+)
+
+
+def why_not(user: Who, thing: Thing, right: Right) -> str:
+    """What a member lacks who may not: the token's right to what the role opens, or the role."""
+    if right in _by_role(user, thing) - rights_in(user, thing):
+        return NEEDS_PAY
+    return whom_to_ask(**{f"{thing._meta.model_name}": thing})
 
 
 def find_user(name: str) -> User:

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -31,7 +31,7 @@ from annotation.models.study import NEVER_FROZEN
 from annotation.models.texts import counted, described_beside
 from annotation.studies.advice import study_advice
 from annotation.studies.codes import add_missing_codes, log_rules, rules_of
-from annotation.studies.drafting import copy_study, hold_draft
+from annotation.studies.drafting import copy_study, delete_draft, hold_draft
 from annotation.studies.lifecycle import ACTS, CHANGES, what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
@@ -196,10 +196,8 @@ class StudyAdmin(MembersAdmin[Study]):
             return to_row(study)
         return super().delete_view(request, object_id, extra_context)
 
-    @transaction.atomic
     def delete_model(self, request: HttpRequest, obj: Study) -> None:
-        hold_draft(obj)
-        obj.delete()
+        delete_draft(obj)
 
     def about(self, request: HttpRequest, row: Study) -> dict[str, Any]:
         figures = study_figures(row, at=clock.now())

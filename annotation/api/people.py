@@ -21,28 +21,39 @@ from annotation.access.api import (
     formats,
     page_request,
     stream,
-    text_of,
+    taken,
     user_of,
 )
+from annotation.access.fields import Fields, Text
 from annotation.access.requests import join_links
 from annotation.access.rights import Right, rights_in
 from annotation.api.studies import OfStudies
-from annotation.models import Assignment, Study, clock
-from annotation.models.texts import is_key
+from annotation.models import Assignment, JoinAnswer, Outcome, Study, clock
+from annotation.models.texts import is_key, nearest
 from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments, open_bonuses
+from annotation.people.flags import labels
 from annotation.people.overview import overview
-from annotation.people.rows import Row, chosen, columns_for, row_of, rows
+from annotation.people.rows import SORTS, Row, chosen, columns_for, row_of, rows
 from annotation.people.views import assignment_in, filters_in
 from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
 from annotation.studies.exported_tables import EXPORTS
 from annotation.studies.monitoring import StudyFigures, progress_of
-from annotation.studies.people import exclude
+from annotation.studies.people import LONGEST_REASON, NO_REASON, exclude, lift_exclusion
 from annotation.studies.tabs import CHANGE
 from annotation.studies.views import chosen_in, table_and_study
 from annotation.work.places import release_place
 
+# A pseudonym, or the id of an assignment.
+PERSON = r"(?P<person>[A-Z\d]+)"
+STATES = ["working", *Outcome.values]
 FILE = files("application/x-ndjson", "text/csv")
 _TABLES = "|".join(name for name in EXPORTS if name != "people")
+
+
+class ExclusionSerializer(Fields):
+    reason = Text(
+        max_length=LONGEST_REASON, error_messages={"blank": NO_REASON, "required": NO_REASON}
+    )
 
 
 class PeopleViewSet(OfStudies):
@@ -68,7 +79,9 @@ class PeopleViewSet(OfStudies):
     @extend_schema(
         parameters=[
             formats("json", "jsonl", "csv"),
-            *(OpenApiParameter(name, str) for name in ("state", "flag", "batch")),
+            OpenApiParameter("state", enum=STATES, description="How their work ended, or working."),
+            OpenApiParameter("flag", enum=["any", *labels()], description="Who has that flag."),
+            OpenApiParameter("batch", int, description="The `id` of a batch, as in the progress."),
         ],
         responses={200: OpenApiTypes.OBJECT, **FILE, **ONE},
     )
@@ -78,7 +91,12 @@ class PeopleViewSet(OfStudies):
         study = self.study(Right.PEOPLE, "annotation.view_assignment")
         form = form_of(request, ("json", *LINES))
         rights = rights_in(user_of(request), study)
-        shown = chosen(rows(study), **filters_in(page_request(request)))
+        filters = filters_in(page_request(request))
+        batches = [str(pk) for pk in study.batches.values_list("pk", flat=True)]
+        if filters["batch"] not in ("", *batches):
+            sentence = f"There is no such batch; {nearest(filters['batch'], batches)}"
+            raise exceptions.ValidationError({"batch": [sentence]})
+        shown = chosen(rows(study), **filters)
         if form == "csv":
             return stream(csv_lines(columns_for(rights), shown), f"{slug}-people-shown", form)
         records = [_record(row, study, rights) for row in shown]
@@ -87,29 +105,38 @@ class PeopleViewSet(OfStudies):
         return Response({"count": len(records), "results": records})
 
     @extend_schema(request=None, responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
-    @action(detail=True, methods=["post"], url_path=r"people/(?P<person>\d+)/release")
+    @action(detail=True, methods=["post"], url_path=f"people/{PERSON}/release")
     def release(self, request: Request, slug: str, person: str) -> Response:
         """Open the place of somebody who does not go on."""
         study = self.study(Right.PEOPLE, CHANGE)
-        release_place(_assignment(study, person), at=clock.now(), by=user_of(request))
-        return self._person(study, person)
+        assignment = _assignment(study, person)
+        release_place(assignment, at=clock.now(), by=user_of(request))
+        return self._person(assignment)
 
     @extend_schema(
-        request=OpenApiTypes.OBJECT,
+        request=ExclusionSerializer,
         responses={200: OpenApiTypes.OBJECT, **ONE, **SENT, 409: CONFLICT},
     )
-    @action(detail=True, methods=["post"], url_path=r"people/(?P<person>\d+)/exclude")
+    @action(detail=True, methods=["post"], url_path=f"people/{PERSON}/exclude")
     def exclude(self, request: Request, slug: str, person: str) -> Response:
         """Leave somebody's work out, for the `reason` that is sent; outcome, code and pay stay."""
         study = self.study(Right.PEOPLE, "annotation.add_exclusion")
-        assignment, reason = _assignment(study, person), text_of(request, "reason")
-        if not reason.strip():
-            raise exceptions.ValidationError({"reason": ["An exclusion needs a reason: give one."]})
-        exclude(assignment, reason=reason, author=user_of(request))
-        return self._person(study, person)
+        assignment = _assignment(study, person)
+        exclude(assignment, **taken(request, ExclusionSerializer), author=user_of(request))
+        return self._person(assignment)
 
-    def _person(self, study: Study, person: str) -> Response:
-        row = row_of(study, int(person))
+    @extend_schema(request=None, responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @exclude.mapping.delete
+    def lift(self, request: Request, slug: str, person: str) -> Response:
+        """Have somebody's work count again; completed work needs a place for that."""
+        study = self.study(Right.PEOPLE, "annotation.delete_exclusion")
+        assignment = _assignment(study, person)
+        lift_exclusion(assignment, by=user_of(request))
+        return self._person(assignment)
+
+    def _person(self, assignment: Assignment) -> Response:
+        study = assignment.study
+        row = row_of(study, assignment.pk)
         if row is None:
             raise Http404
         return Response(_record(row, study, rights_in(user_of(self.request), study)))
@@ -155,6 +182,12 @@ def _record(row: Row, study: Study, rights: frozenset[Right]) -> dict[str, Any]:
 
 
 def _assignment(study: Study, person: str) -> Assignment:
-    if not is_key(person):
+    """By the pseudonym; whoever has several places in the study by the `id` of one."""
+    places = study.assignments.exclude(outcome=JoinAnswer.DECLINED)
+    ids = [*places.filter(annotator__pseudonym=person).values_list("pk", flat=True).order_by("pk")]
+    if len(ids) > 1:
+        known = ", ".join(map(str, ids))
+        raise Conflict(f"{person} has several places in this study: name one by its id ({known}).")
+    if not ids and not is_key(person):
         raise Http404
-    return assignment_in(study, int(person))
+    return assignment_in(study, *(ids or [int(person)]))

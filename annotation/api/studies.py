@@ -34,6 +34,7 @@ from annotation.jobs.requests import document
 from annotation.models import Study, clock
 from annotation.simulation.rehearsing import job_of, order_rehearsal
 from annotation.simulation.simulating import USUAL_CROWD
+from annotation.studies.drafting import delete_draft
 from annotation.studies.lifecycle import ACTS
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import StudyFile
@@ -150,6 +151,12 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
             sentence = f"This is the study {study.slug}: leave its name as it is."
             raise file.wrong(("study", "name"), sentence)
         return _told(apply_study(file, by=user_of(request)).study)
+
+    @extend_schema(responses={204: None, **ONE, 409: CONFLICT})
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Delete a draft, with its batches. What has started is kept."""
+        delete_draft(self.study(Right.MEMBERS, "annotation.delete_study"))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
         operation_id="studies_change_state",

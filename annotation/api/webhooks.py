@@ -10,7 +10,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access.api import ONE, SENT, text_of, user_of
+from annotation.access.api import ONE, SENT, taken, user_of
+from annotation.access.fields import Fields, Text
 from annotation.access.rights import Right
 from annotation.api.studies import OfStudies
 from annotation.models import HookCall, Webhook
@@ -39,8 +40,8 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
         return CallSerializer(hook.calls.all()[:LATEST], many=True).data
 
 
-class NewWebhookSerializer(serializers.Serializer[Any]):
-    url = serializers.CharField(max_length=500)
+class NewWebhookSerializer(Fields):
+    url = Text(max_length=500)
 
 
 class MadeWebhookSerializer(WebhookSerializer):
@@ -63,7 +64,7 @@ class WebhookViewSet(OfStudies):
     def add(self, request: Request, slug: str) -> Response:
         """Have an address told from now on; its secret is in this answer alone."""
         study = self.study(Right.SET_UP, CHANGE)
-        made = add_webhook(study, text_of(request, "url"), by=user_of(request))
+        made = add_webhook(study, **taken(request, NewWebhookSerializer), by=user_of(request))
         return Response(MadeWebhookSerializer(made).data, status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses={204: None, **ONE})

@@ -3,6 +3,8 @@ of values."""
 
 import json
 import tomllib
+from collections.abc import Collection
+from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,21 @@ def storable(text: str) -> str:
     if is_text(text):
         return text
     return "".join(character if is_text(character) else NO_TEXT for character in text)
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Ends a sentence about a name that is not known: with the one that was meant, or with all."""
+    if near := get_close_matches(name, known, 1):
+        return f"did you mean “{near[0]}”?"
+    return f"known are {', '.join(known)}." if known else "none is known here."
+
+
+def dotted(place: Collection[str | int]) -> str:
+    """Where something stands, by keys and by numbers from 0 on, as it is said: batches[2].shots."""
+    key = ""
+    for part in place:
+        key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
+    return storable(key[:100])
 
 
 def counted(count: int, one: str, many: str) -> str:

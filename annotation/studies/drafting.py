@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from annotation.access.rights import make_owner
 from annotation.benchmarks.chains import chains_of, shot_contents, shots_and_split, unchained
@@ -27,7 +28,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
-from annotation.models.errors import BadInput, Frozen
+from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN
 from annotation.models.texts import checksum, counted
 from annotation.studies.codes import add_missing_codes
@@ -121,6 +122,17 @@ def hold_draft(study: Study) -> None:
     draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
     if not draft.update(state=StudyState.DRAFT):
         raise Frozen("This study has been started and is frozen: copy it to change it.")
+
+
+@transaction.atomic
+def delete_draft(study: Study) -> None:
+    if study.is_frozen:
+        raise Frozen("A study that has started is kept, with its judgements: close it instead.")
+    hold_draft(study)
+    try:
+        study.delete()
+    except ProtectedError as error:
+        raise Refusal("Other rows need this study: its page in the admin lists them.") from error
 
 
 def _check(study: Study, chosen: Sequence[Batch], wanted: int) -> None:

@@ -16,6 +16,7 @@ from annotation.models.settings import in_table
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
+from annotation.studies.people import LONGEST_REASON, NO_REASON
 from annotation.work.estimating import expected_seconds
 
 SEPARATOR = "---"
@@ -31,6 +32,7 @@ class GoldForm(forms.Form):
         "alternatives. Leave empty if the right answer is no answer.",
     )
     reason = forms.CharField(
+        max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with the new version, and exported with its figures.",
     )
@@ -72,9 +74,10 @@ USUAL_PEOPLE = 5
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
+        max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with the mark, and shown beside it. Do not name anybody.",
-        error_messages={"required": "An exclusion needs a reason: give one."},
+        error_messages={"required": NO_REASON},
     )
 
 

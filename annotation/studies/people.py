@@ -26,6 +26,8 @@ from scoring.tables.documents import csv_line, from_cell
 
 HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
 LONGEST_ID = 200
+LONGEST_REASON = 2_000
+NO_REASON = "An exclusion needs a reason: give one."
 
 
 def read_people(text: str) -> list[str]:
@@ -96,7 +98,7 @@ def exclude(
     """Mark an assignment that has ended; its place opens again unless the study is closed. Of two
     marks the first stands, with its reason."""
     if not reason.strip():
-        raise BadInput("An exclusion needs a reason: give one.")
+        raise BadInput(NO_REASON)
     if not assignment.outcome:
         raise Refusal("This annotator is still at work: exclude them once their work has ended.")
     try:

@@ -18,6 +18,7 @@ from annotation.access import rights
 from annotation.access.requests import (
     ResearcherRequest,
     invitation_link,
+    is_ticked,
     join_links,
     lets_in,
     require,
@@ -193,12 +194,8 @@ def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpR
 
 
 def chosen_in(request: ResearcherRequest) -> exported_judgements.Chosen:
-    def is_asked(name: str) -> bool:
-        return request.GET.get(name, "no").casefold() not in ("no", "false", "0")
-
-    return exported_judgements.Chosen(
-        simulated=is_asked("simulated"), with_excluded=is_asked("with_excluded")
-    )
+    ticks = {name: is_ticked(request, name) for name in ("simulated", "with_excluded")}
+    return exported_judgements.Chosen(**ticks)
 
 
 def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:

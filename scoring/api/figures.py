@@ -1,11 +1,9 @@
 """What a study found, over the API: its comparison, report, pre-registration and bundle."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,15 +14,16 @@ from annotation.access.api import (
     ONE,
     SENT,
     Conflict,
-    fields_of,
     files,
     form_of,
     formats,
     ordered,
     page_request,
     refused,
+    taken,
     user_of,
 )
+from annotation.access.fields import Fields, YesOrNo
 from annotation.access.requests import require
 from annotation.access.rights import Right
 from annotation.api.studies import OfStudies
@@ -37,7 +36,6 @@ from scoring.comparison.documents import FORMATS
 from scoring.comparison.views import comparison_file
 from scoring.report import documents, preregistration
 from scoring.report.views import preregistration_file, report_file, report_order
-from scoring.runs.serializers import YesOrNo
 
 COMPARISONS = ("json", *(form for form in FORMATS if form != "json"))
 WAITS = "It is being computed: ask for it again."
@@ -47,7 +45,7 @@ CHOICES = [
 ]
 
 
-class BundleSerializer(serializers.Serializer[Any]):
+class BundleSerializer(Fields):
     """What it holds besides the answers of the people who count."""
 
     texts = YesOrNo(default=False)
@@ -117,10 +115,9 @@ class FiguresViewSet(OfStudies):
         """Have everything packed into one zip, by a job that then has the file."""
         study = self.study(Right.PEOPLE, "annotation.view_judgement")
         require(user_of(request), study, Right.GOLD, permission="annotation.view_judgement")
-        given = BundleSerializer(data=fields_of(request))
-        given.is_valid(raise_exception=True)
-        check_packable(study, texts=given.validated_data["texts"])
-        about = {"study": study.pk, **given.validated_data}
+        given = taken(request, BundleSerializer)
+        check_packable(study, texts=given["texts"])
+        about = {"study": study.pk, **given}
         return ordered(enqueue(PACK, about, author=user_of(request)))
 
 

@@ -8,14 +8,16 @@ from typing import Any
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.access.requests import HtmxRequest, lets_in, require
+from annotation.access.requests import HtmxRequest, is_ticked, lets_in, require
 from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
+from annotation.models.errors import BadInput
+from annotation.models.texts import is_key
 from annotation.studies.tabs import study_frame
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparison import Comparison
@@ -27,6 +29,10 @@ CONTENT = "content"
 # Choices as an address carries them: those that are empty are the usual ones.
 TEXTS = ("references", "estimand", "shot_sets", "runs", "items", "by")
 TICKS = ("simulated", "with_excluded", "without_signs")
+
+
+class NoSuchChoice(BadInput, Http404):
+    """In an address: a reader finds no such page, and a program is told why."""
 
 
 def shown_to(request: HttpRequest, scope: Scope, table: Comparison) -> Comparison:
@@ -46,7 +52,7 @@ def asked(
         study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
         found = Scope(study.benchmark, study)
     require(request.user, found.study or found.benchmark, right)
-    choices = _chosen(request.GET)
+    choices = _chosen(request)
     if found.study and found.study.is_simulated:
         choices = replace(choices, simulated=True)
     is_part = choices.gold_version or choices.items or choices.by
@@ -54,7 +60,7 @@ def asked(
         # Beside all items at the latest version, these tell of few.
         raise PermissionDenied
     if choices.gold_version and choices.gold_version > found.latest_gold_version:
-        raise Http404(f"There is no gold version {choices.gold_version}.")
+        raise NoSuchChoice(f"There is no gold version {choices.gold_version}.")
     return found, choices
 
 
@@ -93,10 +99,13 @@ def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
     return {"rights": rights_of(request, scope), **about, "tab": tab}
 
 
-def _chosen(given: QueryDict) -> Choices:
+def _chosen(request: HttpRequest) -> Choices:
+    given = request.GET
+    if not is_key(given.get("gold_version") or "1"):
+        raise NoSuchChoice("A gold version is a number from 1 on.")
     version = given.get("gold_version", "")
     chosen: dict[str, Any] = {name: given[name] for name in TEXTS if given.get(name)}
-    chosen |= {name: name in given for name in TICKS}
+    chosen |= {name: is_ticked(request, name) for name in TICKS}
     try:
         return Choices(
             **chosen,
@@ -104,7 +113,7 @@ def _chosen(given: QueryDict) -> Choices:
             gold_version=int(version) if version else None,
         )
     except ValueError as error:
-        raise Http404(str(error)) from error
+        raise NoSuchChoice(str(error)) from error
 
 
 def arrange(request: HttpRequest, table: Table, usual: Collection[str] = ()) -> Table:

@@ -37,13 +37,14 @@ from annotation.access.api import (
     Pages,
     Refusing,
     refused,
+    taken,
     user_of,
 )
 from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
 from annotation.models import Benchmark, clock
 from annotation.models.errors import BadInput
-from scoring.models import Leaderboard, Run
+from scoring.models import Leaderboard, Run, RunState
 from scoring.runs import scores, storing
 from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
@@ -80,7 +81,10 @@ class Enough(exceptions.APIException):
 @extend_schema_view(
     list=extend_schema(
         description="Your runs, and those on benchmarks that you set up; newest first.",
-        parameters=[OpenApiParameter(name, str) for name in FILTERS],
+        parameters=[
+            *(OpenApiParameter(name, str) for name in FILTERS if name != "state"),
+            OpenApiParameter("state", enum=[RunState.UPLOADING.value, RunState.COMPLETE.value]),
+        ],
         responses={
             **{200: RunSerializer(many=True), **ANY, 400: BAD},
             404: refused("There is no such page."),
@@ -124,9 +128,7 @@ class RunViewSet(
     )
     def create(self, request: Request) -> Response:
         """A run that accepts predictions."""
-        given = NewRunSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        run = _opened(given.validated_data, request)
+        run = _opened(taken(request, NewRunSerializer), request)
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None, **ONE, 403: NOT_YOURS, 409: CONFLICT})
@@ -146,9 +148,7 @@ class RunViewSet(
     def predictions(self, request: Request, pk: str) -> Response:
         """A piece of the predictions, stored whole or not at all."""
         run = self._own_run()
-        given = PieceSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        answers = _answers(run, **given.validated_data)
+        answers = _answers(run, **taken(request, PieceSerializer))
         try:
             stored, _different = storing.add_predictions(run, answers, all_or_none=True)
         except storing.DifferentAnswer as error:
@@ -170,11 +170,10 @@ class RunViewSet(
         """Make the run complete: whole, or in part by whoever may see the gold and says so.
         Repeating it changes nothing. The report says which answers have not the task's form."""
         run = self._own_run()
-        given = FinishSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = taken(request, FinishSerializer)
         try:
             report = {**Counts().as_plain(), "notes": []}
-            about = {"report": report, "at": clock.now(), **given.validated_data}
+            about = {"report": report, "at": clock.now(), **given}
             scores.finish_uploaded(run, user_of(request), **about)
         except scores.TooMany as error:
             raise Enough(str(error)) from error

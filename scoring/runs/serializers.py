@@ -6,48 +6,29 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.access.fields import (
+    Fields,
+    ListOf,
+    Messages,
+    Name,
+    OneOf,
+    Said,
+    Text,
+    Whole,
+    YesOrNo,
+)
 from annotation.kinds.naming import WAYS
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
 from scoring.runs.formats import records
 
 MOST_IN_PIECE = 5_000
+LONGEST_CITATION = 10_000
 
 
-class _OfItsType:
-    """A value of another type of JSON is refused, as the schema says: what is a number to somebody
-    is a text to somebody else."""
-
-    type: ClassVar[type]
-
-    def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, self.type):
-            self.fail("invalid")  # type: ignore[attr-defined]  # of the field beside it
-        return super().to_internal_value(data)  # type: ignore[misc]
-
-
-class Text(_OfItsType, serializers.CharField):
-    type = str
-
-
-class Name(_OfItsType, serializers.SlugField):
-    type = str
-
-
-class YesOrNo(_OfItsType, serializers.BooleanField):
-    type = bool
-
-
-class Whole(_OfItsType, serializers.IntegerField):
-    type = int
-
+class Number(Whole):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=records.LARGEST, **kwargs)
-
-    def to_internal_value(self, data: Any) -> Any:
-        # JSON has one kind of number: 3.0 is a whole one.
-        is_whole = isinstance(data, float) and data.is_integer()
-        return super().to_internal_value(int(data) if is_whole else data)
 
 
 TEXT = {"type": "string"}
@@ -55,8 +36,10 @@ NUMBER = {"type": "integer", "minimum": 0, "maximum": records.LARGEST}
 
 
 @extend_schema_field({"oneOf": [{**TEXT, "minLength": 1}, {"type": "integer"}]})
-class IdField(serializers.CharField):
+class IdField(Said, serializers.CharField):
     """Numbers count as strings, as in files."""
+
+    default_error_messages: ClassVar[Messages] = {"invalid": "This is a text or a whole number."}
 
     def to_internal_value(self, data: Any) -> str:
         if isinstance(data, bool) or not isinstance(data, str | int):
@@ -65,7 +48,7 @@ class IdField(serializers.CharField):
 
 
 @extend_schema_field({"oneOf": [NUMBER, {**TEXT, "enum": [FULLY_SUPERVISED]}]})
-class ShotsField(serializers.Field[Any, object, int | str, Run]):
+class ShotsField(Said, serializers.Field[Any, object, int | str, Run]):
     """A number, or "all" for fully supervised."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -85,7 +68,7 @@ class ShotsField(serializers.Field[Any, object, int | str, Run]):
 
 
 @extend_schema_field({"oneOf": [{"type": "array", "items": TEXT}, TEXT]})
-class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
+class AnswerField(Said, serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
     """A list of strings, or one string."""
 
     def to_internal_value(self, data: object) -> tuple[str, ...]:
@@ -133,25 +116,23 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         read_only_fields = fields
 
 
-class NewRunSerializer(serializers.Serializer[Any]):
+class NewRunSerializer(Fields):
     """What a run is; the predictions follow in pieces."""
 
     benchmark = Name(required=False, help_text="Needed if there are several.")
     task = Name()
     system = Text(max_length=records.longest("system"))
-    method = serializers.ChoiceField(choices=Method.choices)
+    method = OneOf(choices=Method.choices)
     parameters = Text(required=False, allow_blank=True, max_length=records.longest("parameters"))
     shots = ShotsField()
-    split = Whole(required=False, allow_null=True)
-    repeat = Whole(required=False, allow_null=True, help_text="Which of several such runs.")
-    episode = Whole(required=False, allow_null=True)
-    citation = Text(required=False, allow_blank=True)
+    split = Number(required=False, allow_null=True)
+    repeat = Number(required=False, allow_null=True, help_text="Which of several such runs.")
+    episode = Number(required=False, allow_null=True)
+    citation = Text(required=False, allow_blank=True, max_length=LONGEST_CITATION)
     url = Text(required=False, allow_blank=True, max_length=records.longest("url"))
     uses_labelled = YesOrNo(required=False, allow_null=True)
     uses_unlabelled = YesOrNo(required=False, allow_null=True)
-    protocol = serializers.ListField(
-        child=serializers.ChoiceField(choices=ProtocolTag.choices), required=False
-    )
+    protocol = ListOf(child=OneOf(choices=ProtocolTag.choices), required=False)
 
     def validate(self, attrs: Mapping[str, Any]) -> records.RunFields:
         try:
@@ -160,25 +141,23 @@ class NewRunSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(str(error)) from error
 
 
-class PredictionSerializer(serializers.Serializer[Any]):
+class PredictionSerializer(Fields):
     id = IdField(
         help_text="The id of the test example, or of its exported prompt; numbers count as strings."
     )
     prediction = AnswerField()
 
 
-class PieceSerializer(serializers.Serializer[Any]):
-    answer_by = serializers.ChoiceField(
+class PieceSerializer(Fields):
+    answer_by = OneOf(
         choices=list(WAYS),
         required=False,
         help_text="How answers name the options of an item, where that may be read in two ways.",
     )
-    predictions = serializers.ListField(
-        child=PredictionSerializer(), min_length=1, max_length=MOST_IN_PIECE
-    )
+    predictions = ListOf(child=PredictionSerializer(), min_length=1, max_length=MOST_IN_PIECE)
 
 
-class FinishSerializer(serializers.Serializer[Any]):
+class FinishSerializer(Fields):
     partial = YesOrNo(  # type: ignore[assignment]  # hides what serializers are made with
         default=False, help_text="Whether it may lack predictions."
     )

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from django.db.models import Field
 from annotation.models import Batch, OutcomeRule, Pool, Study
 from annotation.models.errors import BadInput, Misplaced
 from annotation.models.settings import Setting
-from annotation.models.texts import is_text, storable
+from annotation.models.texts import dotted, is_text, nearest, storable
 
 MOST_BYTES = 1_000_000
 # Names of tables and keys, and from 0 on the number of a table that is repeated.
@@ -114,14 +113,6 @@ def described(setting: Setting) -> Setting:
     )
 
 
-def dotted(place: Place) -> str:
-    """As it is said: batches[2].shots."""
-    key = ""
-    for part in place:
-        key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
-    return storable(key[:100])
-
-
 @dataclass(frozen=True)
 class StudyFile:
     """What a study's file says, and where it says it; lines are known of TOML alone."""
@@ -166,9 +157,8 @@ class StudyFile:
         """Refuse a key that is not known, with the nearest that is."""
         for key in self.table(*place):
             if key not in known:
-                near = get_close_matches(str(key), known, 1)
-                known_ones = f"did you mean “{near[0]}”?" if near else f"known are {_all(known)}."
-                raise self.wrong((*place, key), f"There is no such key here; {known_ones}")
+                sentence = f"There is no such key here; {nearest(str(key), known)}"
+                raise self.wrong((*place, key), sentence)
 
     def values(self, place: Place, known: Mapping[str, Setting]) -> dict[str, Any]:
         """By key the values that a table gives, as their columns hold them."""

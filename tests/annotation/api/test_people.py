@@ -9,10 +9,11 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.access.rights import RIGHTS
-from annotation.models import Batch, Exclusion, clock
+from annotation.models import Assignment, Batch, Exclusion, clock
 from annotation.people.overview import TAKES
 from annotation.studies.exported_judgements import export_judgements
 from annotation.studies.exported_tables import EXPORTS
+from annotation.studies.lifecycle import start_study
 from annotation.studies.people import exclude
 from tests import make
 from tests.annotation.api.token_client import token_client
@@ -97,7 +98,10 @@ def test_excludes_with_a_reason_and_by_whom(batch: Batch) -> None:
     assert batch.study.changes.get(action="excluded").token == f"{exclusion.author}'s 1"
 
 
-@pytest.mark.parametrize("sent", [{}, {"reason": " "}, {"reason": 3}, {"reason": "\ud800"}, []])
+@pytest.mark.parametrize(
+    "sent",
+    [{}, {"reason": " "}, {"reason": 3}, {"reason": "\ud800"}, {"reason": "x" * 20_000}, []],
+)
 def test_excludes_nobody_without_a_reason(batch: Batch, sent: object) -> None:
     assignment = make.worked_through(batch)
     address = path(batch, f"people/{assignment.pk}/exclude/")
@@ -116,6 +120,43 @@ def test_excludes_nobody_who_is_at_work_or_of_another_study(batch: Batch) -> Non
         for pk in (working.pk, other.pk)
     ]
     assert statuses == [409, 404]
+
+
+def test_takes_people_by_pseudonym_and_lifts_an_exclusion(batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    client = client_of(batch, "editor")
+    address = path(batch, f"people/{assignment.annotator}/exclude/")
+    assert client.post(address, {"reason": "A test."}, format="json").json()["excluded"] is True
+    assert client.delete(address).json()["excluded"] is False
+    assert not Exclusion.objects.exists()
+    working = make.at_work(batch, at=clock.now())
+    released = client.post(path(batch, f"people/{working.annotator}/release/"))
+    assert (released.status_code, released.json()["id"]) == (200, working.pk)
+
+
+def test_lifts_no_exclusion_whose_place_is_gone(batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    exclude(assignment, reason="Pasted.", author=make.researcher())
+    for _ in range(3):
+        make.worked_through(batch)
+    address = path(batch, f"people/{assignment.annotator}/exclude/")
+    assert client_of(batch, "editor").delete(address).status_code == 409
+    assert Exclusion.objects.exists()
+
+
+def test_asks_which_place_of_somebody_who_has_several() -> None:
+    study = make.study(make.benchmark())
+    batches = [make.batch(study, make.task(study.benchmark)) for _ in range(2)]
+    start_study(study, at=make.NOON)
+    # As people whom others asked may have them.
+    first, second = (make.worked_through(one) for one in batches)
+    with make.unlocked():
+        Assignment.objects.filter(pk=second.pk).update(annotator=first.annotator)
+    answer = client_of(batches[0]).post(path(batches[0], f"people/{first.annotator}/release/"))
+    assert (
+        answer.status_code,
+        answer.json()["detail"].endswith(f"({first.pk}, {second.pk})."),
+    ) == (*(409, True),)
 
 
 # Tables
@@ -153,8 +194,8 @@ def test_gives_the_same_table_in_both_forms(batch: Batch, name: str) -> None:
 @pytest.mark.parametrize("address", ["judgements/", "people/", "payments/"])
 def test_knows_no_other_format(batch: Batch, address: str) -> None:
     answer = client_of(batch).get(path(batch, f"{address}?format=exe"))
-    assert answer.status_code == 404
-    assert "jsonl" in answer.json()["detail"]
+    assert answer.status_code == 400
+    assert "jsonl" in answer.json()["format"][0]
 
 
 def test_gives_what_is_due(batch: Batch) -> None:

@@ -123,6 +123,17 @@ def test_makes_no_second_study_of_a_name(client: APIClient, benchmark: Benchmark
     assert client.get(address).json() == before
 
 
+def test_deletes_a_draft_alone(client: APIClient, benchmark: Benchmark) -> None:
+    address = made(client, benchmark)
+    client.post(f"{address}rehearse/")
+    assert client.delete(address).status_code == 204
+    assert not Study.objects.filter(slug="nurses").exists()
+    started = make.running_batch().study
+    owner = token_client(make.member(started, "owner"))
+    answer = owner.delete(f"/api/studies/{started.slug}/")
+    assert (answer.status_code, "close it instead" in answer.json()["detail"]) == (409, True)
+
+
 # Changing
 
 

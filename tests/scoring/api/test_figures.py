@@ -87,10 +87,17 @@ def test_says_what_stopped_a_comparison(study: Study, monkeypatch: pytest.Monkey
     assert answer.json()["detail"].startswith("It was not computed: It broke.")
 
 
-@pytest.mark.parametrize("query", ["references=no", "format=exe", "gold_version=7"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("references=no", "format=exe", "gold_version=7", "gold_version=x", "refrences=any"),
+        "with_excluded=maybe",
+    ],
+)
 def test_knows_no_other_choices(study: Study, query: str) -> None:
     answer = client_of(study).get(f"/api/studies/{study.slug}/comparison/?{query}")
-    assert answer.status_code == 404
+    assert answer.status_code == 400, answer.content
+    assert answer.json().keys() <= {query.partition("=")[0], "detail"}
 
 
 @pytest.mark.parametrize("form", documents.forms_of("sheet"))
