@@ -23,17 +23,21 @@ from annotation.access.api import (
     SENT,
     Pages,
     Refusing,
+    fields_of,
     files,
     ordered,
     page_request,
     user_of,
 )
+from annotation.access.fields import SAID, refuse_unknown
 from annotation.access.requests import require
 from annotation.access.rights import Right, benchmarks, is_all_powerful, may_see_gold
 from annotation.benchmarks.forms import ImportForm
 from annotation.jobs.queue import enqueue
 from annotation.jobs.requests import job_file
 from annotation.models import Benchmark, ItemSet, Job, Study, Task, Upload
+
+MISSING = SAID["fields"]["required"]
 
 
 class SetSerializer(serializers.ModelSerializer[ItemSet]):
@@ -93,14 +97,18 @@ class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark
     )
     def create(self, request: Request) -> Response:
         """Import a file, as the page does: `name` and `file`, and as needed `encoding`, `shots` and
-        `seed`."""
+        `seed`; of one table its `description`, without which no study of it starts."""
         user = user_of(request)
         if not user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         form = ImportForm(request.data, request.FILES, user=user)
+        refuse_unknown(fields_of(request), form.fields)
         if not form.is_valid():
             raise exceptions.ValidationError(
-                {name: [*map(str, said)] for name, said in form.errors.items()}
+                {
+                    name: [MISSING if one.code == "required" else one.messages[0] for one in said]
+                    for name, said in form.errors.as_data().items()
+                }
             )
         file = form.cleaned_data["file"]
         with transaction.atomic():

@@ -28,6 +28,14 @@ class ImportForm(forms.Form):
         "<stem>_train_<shots>_<split>.jsonl.",
         widget=forms.FileInput(attrs={"accept": ",".join((".zip", ".eval", *TABLES))}),
     )
+    description = forms.CharField(
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="What is asked",
+        help_text="Of one table: what its annotators read first, in Markdown; it can be written "
+        "later, too.",
+    )
     encoding = forms.CharField(
         required=False, max_length=40, help_text="Of what is not UTF-8, such as mac_roman."
     )
@@ -67,10 +75,18 @@ class ImportForm(forms.Form):
         file.seek(0)
         return file
 
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        file = data.get("file")
+        if data.get("description") and file and not file.name.lower().endswith(TABLES):
+            self.add_error("description", "Say it in the file of each task in the zip.")
+        return data
+
     @property
     def arguments(self) -> dict[str, Any]:
         """Of the job."""
         data = self.cleaned_data
         shots = [int(number) for number in data["shots"].split()]
+        said = {"said": {"description": data["description"]}} if data["description"] else {}
         draw = {"draw": {"shots": shots, "seed": data["seed"] or 0}} if shots else {}
-        return {"name": data["name"], "encoding": data["encoding"], **draw}
+        return {"name": data["name"], "encoding": data["encoding"], **said, **draw}

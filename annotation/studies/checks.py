@@ -7,6 +7,10 @@ from django.db.models import Count, QuerySet
 from annotation.models import Batch, Item, ItemSet, Role, Study, Task
 from scoring.core.screening import FEWEST_ITEMS
 
+NO_DESCRIPTION = (
+    "The task {} has no description: write one on its page, or import its table again with one."
+)
+
 
 def possible_checks(study: Study, task: Task | None = None) -> QuerySet[ItemSet]:
     """What the study's batches may take; those of a task, as far as its batches are known."""
@@ -50,7 +54,7 @@ def _problems(batch: Batch) -> Iterator[str]:
     if (count := batch.check_set.items.count()) < FEWEST_ITEMS:
         yield f"{batch}: the checks {name} are {count} items. Choose {FEWEST_ITEMS} or more."
     if not task.description.strip():
-        yield f"The task {task.slug} has no description: write one on its page."
+        yield NO_DESCRIPTION.format(task.slug)
     if _sharing(_tests(batch.study)).contains(batch.check_set):
         yield f"{batch}: the checks {name} hold items of a test set. Choose another set."
     if _sharing(_learned(batch.study, batch.task)).contains(batch.check_set):

@@ -30,7 +30,7 @@ from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
 from annotation.models.texts import counted, described_beside
 from annotation.models.webhook import tell
-from annotation.studies.checks import problems_of_checks
+from annotation.studies.checks import NO_DESCRIPTION, problems_of_checks
 from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.codes import other_reward, rewards
 from annotation.studies.rules import NO_REASON
@@ -84,7 +84,7 @@ def missing_to_rehearse(study: Study) -> list[str]:
         missing.append(NO_REASON)
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
-            missing.append(f"The task {task.slug} has no description: write one on its page.")
+            missing.append(NO_DESCRIPTION.format(task.slug))
     missing.extend(dict.fromkeys(problems_of_checks(batches)))
     missing.extend(_problems_of_pools(study, batches))
     missing.extend(_problems_of_items(study, batches))

@@ -12,7 +12,7 @@ from annotation.models import Batch, Benchmark, ItemSet, Pool, Role, Task, new_t
 from annotation.models.benchmark import LAID_OUT, PART
 from annotation.models.errors import BadInput
 from annotation.models.settings import in_table
-from annotation.models.texts import checksum
+from annotation.models.texts import checksum, counted
 from annotation.studies.drafting import cut_test_set, in_parts, possible_batches, shots_of
 from annotation.studies.study_file.reading import StudyFile
 
@@ -221,6 +221,8 @@ class BatchReader:
         if any(batch.test_set_id is None for batch in batches):
             sentence = f"The task {task.slug} has no test set of its own: name one as test_set."
             raise self.file.wrong(place, sentence)
+        if items:
+            self._check_enough(place, batches, items)
         try:
             if items and viewers:
                 batches = list(in_parts(batches, items, viewers, seed=seed))
@@ -239,3 +241,14 @@ class BatchReader:
                 of_task = self._one_of("tasks", self.tasks, slug, (*place, "checks"))
                 batch.check_set = self._set(of_task, Role.TRAINING, name, (*place, "checks"))
             yield batch
+
+    def _check_enough(self, place: Any, batches: Iterable[Batch], items: int) -> None:
+        """Refuse more items a person than the set has: all of them would be taken, unsaid."""
+        for test_set in {batch.test_set for batch in batches}:
+            there = test_set.items.order_by().values("example__context_hash").distinct().count()
+            if items > there:
+                sentence = (
+                    f"The test set {test_set.name} of {test_set.task.slug} has "
+                    f"{counted(there, 'item', 'items')}: ask for fewer, or leave this out for all."
+                )
+                raise self.file.wrong((*place, "items_a_person"), sentence)

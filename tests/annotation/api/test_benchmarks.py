@@ -23,10 +23,12 @@ def task() -> Task:
     return make.task(slug="sst2")
 
 
-def upload(client: APIClient, name: str, content: bytes = TABLE) -> tuple[int, dict[str, object]]:
+def upload(
+    client: APIClient, name: str, content: bytes = TABLE, **said: str
+) -> tuple[int, dict[str, object]]:
     file = BytesIO(content)
     file.name = "quiz.csv"
-    answer = client.post("/api/benchmarks/", {"name": name, "file": file})
+    answer = client.post("/api/benchmarks/", {"name": name, "file": file, **said})
     return answer.status_code, answer.json()
 
 
@@ -63,6 +65,22 @@ def test_imports_a_file_by_a_job() -> None:
     assert (job["state"], job["benchmark"]) == ("done", "quiz"), job["message"]
     benchmark = Benchmark.objects.get(name="quiz")
     assert [str(one.user) for one in benchmark.memberships.all()] == ["ann"]
+
+
+def test_imports_a_table_with_what_is_asked() -> None:
+    client = token_client(make.researcher())
+    assert upload(client, "quiz", description="Say whether the number is even.")[0] == 202
+    run_job(Job.objects.get().pk)
+    [task] = client.get("/api/benchmarks/quiz/").json()["tasks"]
+    assert task["description"] == "Say whether the number is even."
+
+
+@pytest.mark.parametrize(
+    ("said", "field"), [({"descripton": "x"}, "descripton"), ({"seed": "-1"}, "seed")]
+)
+def test_refuses_what_it_does_not_know_of_a_file(said: dict[str, str], field: str) -> None:
+    status, told = upload(token_client(make.researcher()), "quiz", **said)
+    assert (status, [*told]) == (400, [field])
 
 
 def test_refuses_anothers_benchmark_by_its_field(task: Task) -> None:

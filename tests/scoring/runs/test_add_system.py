@@ -112,6 +112,16 @@ def test_refuses_what_is_no_number_of_shots(desk: Client, task: Task) -> None:
     assert not Job.objects.exists()
 
 
+def test_looks_at_nothing_for_who_may_not_see_the_gold(desk: Client, task: Task) -> None:
+    """A log with made-up verdicts would tell it: only whoever may see it gets a look at all."""
+    sent(desk, task)
+    task.benchmark.memberships.update(role="viewer")
+    look = job_done()
+    assert (look.state, look.result) == ("failed", {})
+    assert "may not store runs" in look.message
+    assert sent(desk, task).status_code == 403
+
+
 def test_stores_nothing_for_who_has_lost_the_right(desk: Client, task: Task) -> None:
     sent(desk, task)
     look = job_done()

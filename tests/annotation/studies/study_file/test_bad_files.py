@@ -298,6 +298,11 @@ BAD = [
     ),
     (
         "shots = [3]",
+        "shots = [3]\nitems_a_person = 7",
+        "line 32, batches[2].items_a_person: The test set test of mood has 6 items: ask for fewer,",
+    ),
+    (
+        "shots = [3]",
         "shots = [3]\nitems_a_person = 1\npeople_an_item = 2",
         "line 32, batches[2].items_a_person: No layout of 6 items in ",
     ),
