@@ -125,7 +125,8 @@ def test_what_is_installed_besides_may_be_used() -> None:
     assert besides == {
         name: licence for name, licence in {**PROGRAMS, **OF_TESTS}.items() if name in installed()
     }
-    assert not besides.keys() & pinned("requirements.lock", "requirements-models.txt")
+    models = ("requirements-asking.txt", "requirements-models.txt")
+    assert not besides.keys() & pinned("requirements.lock", *models)
 
 
 def test_knows_the_licences_of_packages_of_every_age() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.conf import settings
 from pathspec import GitIgnoreSpec
 
 from tests.every import every
+from tests.imports import ROOT, imports_of
 
 
 def _text(path: str) -> str:
@@ -95,8 +97,32 @@ def test_everything_in_the_lock_is_known_by_its_content() -> None:
     assert every("--hash=sha256:" in pin for pin in pins)
 
 
+# What no requirement has to bring: it is optional, and the code says what to install.
+OPTIONAL = {"inspect_ai", "openai", "tenacity", "torch", "transformers", "pyarrow"}
+
+
+def test_what_the_product_imports_is_required_by_name() -> None:
+    apps = (ROOT / app for app in ("annotation", "scoring", "config"))
+    files = [file for app in apps for file in app.rglob("*.py")]
+    tops = {name.partition(".")[0] for file in files for name in imports_of(file)}
+    brought = packages_distributions()
+    theirs = {name for name in tops if name in brought} - OPTIONAL
+    assert "urllib3" in theirs
+    pins = re.findall(r"^([\w.-]+)(?:\[\w+\])?==", _text("requirements.txt"), re.MULTILINE)
+    required = {_normal(name) for name in pins}
+    assert {n for n in theirs if not required & {_normal(one) for one in brought[n]}} == set()
+
+
+ASKING, MODELS = "requirements-asking.txt", "requirements-models.txt"
+
+
+def test_models_behind_an_address_are_asked_without_what_tunes_them() -> None:
+    assert "torch" not in _text(ASKING)
+    assert f"-r {ASKING}" in _text(MODELS).splitlines()
+
+
 def test_models_are_asked_by_the_same_versions_in_the_tests_and_elsewhere() -> None:
-    pins = {line for line in _text("requirements-models.txt").splitlines() if "==" in line}
+    pins = {line for line in (_text(MODELS) + _text(ASKING)).splitlines() if "==" in line}
     for tool in ("inspect-ai", "openai"):
         [pin] = [line for line in pins if line.startswith(f"{tool}==")]
         assert pin in _text("requirements-dev.txt").splitlines()

@@ -53,8 +53,12 @@ def _is_public(number: str) -> bool:
 
 
 def add_webhook(study: Study, url: str, *, by: User) -> Webhook:
-    """With its secret, which is shown once. Raises BadInput."""
+    """With its secret, which is shown once. Raises BadInput, also where nothing could be told."""
     parts = parts_of(url)
+    try:
+        look_up(parts)
+    except Refusal as refusal:
+        raise BadInput(str(refusal)) from refusal
     secret = token_urlsafe(32)
     try:
         with transaction.atomic():

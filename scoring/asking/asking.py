@@ -28,7 +28,9 @@ if TYPE_CHECKING:  # Inspect is an optional requirement
 
     Client = InspectClient | LikelihoodClient
 
-INSTALL = "pip install -r requirements-models.txt"
+INSTALL = (
+    "pip install -r requirements-asking.txt, or for models in folders requirements-models.txt."
+)
 # How long to wait for an answer before saying that one is still at work.
 TICK_S = 1.0
 # How long a stopped request waits for what is under way.

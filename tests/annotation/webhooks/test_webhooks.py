@@ -5,9 +5,14 @@ import hashlib
 import hmac
 import json
 import socket
+import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -16,13 +21,13 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Batch, HookCall, Webhook, WorkSummary
+from annotation.models import Batch, HookCall, Webhook, WorkSummary, clock
 from annotation.models.errors import BadInput, Refusal
 from annotation.people.rows import rows
 from annotation.people.summaries import refresh
 from annotation.studies.lifecycle import close_study
 from annotation.webhooks.addresses import MOST, add_webhook, look_up, parts_of
-from annotation.webhooks.sending import MOST_TRIES, forget_old, post, send_due
+from annotation.webhooks.sending import MOST_TRIES, forget_old, post, send_due, signature
 from annotation.work.finishing import withdraw
 from annotation.work.places import open_places, release_place
 from scoring.cells.scope import Scope
@@ -34,6 +39,13 @@ from tests.scoring.comparison import measured
 pytestmark = pytest.mark.django_db
 
 URL = "https://example.org/hook?of=us"
+
+
+@pytest.fixture(autouse=True)
+def known_names() -> Iterator[None]:
+    """No test asks the network what a name leads to."""
+    with led_to("93.184.216.34"):
+        yield
 
 
 def told(batch: Batch) -> list[tuple[str, dict[str, Any]]]:
@@ -178,6 +190,64 @@ def test_connects_to_the_number_that_was_looked_at_and_signs() -> None:
     right = hmac.new(b"s3cret", signed, hashlib.sha256).hexdigest()
     assert (headers["Host"], headers["Baseliner-Signature"]) == ("example.org", right)
     assert request.kwargs["redirect"] is False
+
+
+# For localhost, made by `openssl req -x509` for these tests; nothing else trusts it.
+CERTIFICATE = Path(__file__).with_name("localhost.pem")
+
+
+GET_ADDRESS = socket.getaddrinfo
+
+
+def leading_here(_name: str, *rest: Any, **more: Any) -> Any:
+    return GET_ADDRESS("127.0.0.1", *rest, **more)
+
+
+class Receiver(BaseHTTPRequestHandler):
+    taken: ClassVar[list[tuple[str, dict[str, str], bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.taken.append((self.path, dict(self.headers), body))
+        self.send_response(202)
+        self.end_headers()
+
+    def log_message(self, *_args: object) -> None:
+        pass
+
+
+@contextmanager
+def receiver() -> Iterator[str]:
+    """The address of one on this machine, which takes what it is told."""
+    Receiver.taken.clear()
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"https://localhost:{server.server_port}/hook?of=us"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_tells_a_receiver_inside_where_the_operator_allows_it(settings: Any) -> None:
+    batch = make.running_batch(wanted=1)
+    editor = make.member(batch.study, "editor")
+    trusted = mock.patch("annotation.webhooks.sending.DEFAULT_CA_BUNDLE_PATH", str(CERTIFICATE))
+    with receiver() as url, mock.patch.object(socket, "getaddrinfo", leading_here), trusted:
+        with pytest.raises(BadInput, match="localhost leads to an address that is not public"):
+            add_webhook(batch.study, url, by=editor)
+        settings.PRIVATE_WEBHOOKS = True
+        hook = add_webhook(batch.study, url, by=editor)
+        withdraw(make.at_work(batch), at=make.NOON)
+        send_due(at=clock.now())
+    assert {call.answer for call in HookCall.objects.all()} == {"202"}
+    path, headers, body = Receiver.taken[0]
+    assert (path, headers["Host"]) == ("/hook?of=us", url.removeprefix("https://").split("/")[0])
+    assert headers["Baseliner-Signature"] == signature(hook.secret, headers["Baseliner-Time"], body)
 
 
 def test_says_that_nothing_answers() -> None:

@@ -1,5 +1,6 @@
 """The page of a benchmark that runs a model, and the job that it orders."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -53,6 +54,14 @@ def signed_in(benchmark: Benchmark, role: str = "editor") -> Client:
     return client
 
 
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where requirements-asking.txt alone is installed."""
+    for name in ("torch", "transformers", "accelerate", "scoring.asking.folder"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.mark.usefixtures("without_torch")
 def test_runs_a_model_as_a_job(settings: Any) -> None:
     benchmark = make.task(training=3, tests=4).benchmark
     client = signed_in(benchmark)
@@ -153,6 +162,7 @@ def test_takes_a_job_up_again_with_what_is_left_of_its_budget(settings: Any) -> 
     assert "does not pay for another prompt" in job.message
 
 
+@pytest.mark.usefixtures("without_torch")
 def test_ranks_options_from_the_page(settings: Any) -> None:
     benchmark = make.task(training=0, tests=2).benchmark
     client = signed_in(benchmark)

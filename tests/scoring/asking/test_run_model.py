@@ -361,7 +361,7 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("scoring.asking.asking.import_module", missing)
     make.task()
-    with pytest.raises(CommandError, match=r"pip install -r requirements-models\.txt"):
+    with pytest.raises(CommandError, match=r"pip install -r requirements-asking\.txt"):
         call_command("run_model", "toy", base_url="http://127.0.0.1:1/v1", stderr=StringIO())
 
 
