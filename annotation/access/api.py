@@ -18,11 +18,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.access.fields import SAID, Fields, refuse_unknown
 from annotation.access.requests import NO, YES, ResearcherRequest
+from annotation.access.serializers import SAID, Fields, refuse_unknown
 from annotation.models import Job
 from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
 from annotation.models.texts import dotted, nearest
+from scoring.tables.table import Column
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
@@ -259,6 +260,19 @@ def formats(*names: str) -> OpenApiParameter:
 def files(*types: str) -> dict[Any, Any]:
     """Answers that are files, for the schema."""
     return {(200, kind): OpenApiTypes.STR for kind in types}
+
+
+def object_of(columns: Iterable[Column]) -> dict[str, Any]:
+    """The schema of an object: what each field means, and its unit."""
+    described = {
+        one.key: {"description": f"{one.meaning} ({one.unit})" if one.unit else one.meaning}
+        for one in columns
+    }
+    return {"type": "object", "properties": described}
+
+
+def list_of(columns: Iterable[Column]) -> dict[str, Any]:
+    return {"type": "array", "items": object_of(columns)}
 
 
 def stream(lines: Iterable[str], name: str, form: str) -> StreamingHttpResponse:

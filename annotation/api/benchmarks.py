@@ -29,9 +29,9 @@ from annotation.access.api import (
     page_request,
     user_of,
 )
-from annotation.access.fields import SAID, refuse_unknown
 from annotation.access.requests import require
 from annotation.access.rights import Right, benchmarks, is_all_powerful, may_see_gold
+from annotation.access.serializers import SAID, refuse_unknown
 from annotation.benchmarks.forms import ImportForm
 from annotation.jobs.queue import enqueue
 from annotation.jobs.requests import job_file

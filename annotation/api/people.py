@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions
 from rest_framework.decorators import action
@@ -19,20 +18,23 @@ from annotation.access.api import (
     files,
     form_of,
     formats,
+    list_of,
+    object_of,
     page_request,
     stream,
     taken,
     user_of,
 )
-from annotation.access.fields import Fields, Text
 from annotation.access.requests import join_links
 from annotation.access.rights import Right, rights_in
+from annotation.access.serializers import Fields, Text
 from annotation.api.studies import OfStudies
 from annotation.models import Assignment, JoinAnswer, Outcome, Study, clock
 from annotation.models.texts import is_key, nearest
 from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments, open_bonuses
 from annotation.people.flags import labels
 from annotation.people.overview import overview
+from annotation.people.rows import COLUMNS as OF_PEOPLE
 from annotation.people.rows import SORTS, Row, chosen, columns_for, row_of, rows
 from annotation.people.views import assignment_in, filters_in
 from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
@@ -42,12 +44,25 @@ from annotation.studies.people import LONGEST_REASON, NO_REASON, exclude, lift_e
 from annotation.studies.tabs import CHANGE
 from annotation.studies.views import chosen_in, table_and_study
 from annotation.work.places import release_place
+from scoring.tables.table import Column, columns_in
 
 # A pseudonym, or the id of an assignment.
 PERSON = r"(?P<person>[A-Z\d]+)"
 STATES = ["working", *Outcome.values]
 FILE = files("application/x-ndjson", "text/csv")
 _TABLES = "|".join(name for name in EXPORTS if name != "people")
+
+
+PROGRESS, BATCHES = (columns_in(__file__, name).values() for name in ("progress", "batches"))
+# The number that release and exclude take as well, and the columns of everybody's page.
+PERSON_COLUMNS = (Column("id", meaning="their place, as release and exclude take it"), *OF_PEOPLE)
+_PERSON = object_of(PERSON_COLUMNS)
+_PEOPLE = {
+    "type": "object",
+    "properties": {"count": {"type": "integer"}, "results": list_of(PERSON_COLUMNS)},
+}
+_PROGRESS = object_of(PROGRESS)
+_PROGRESS["properties"] |= {"batches": list_of(BATCHES)}
 
 
 class ExclusionSerializer(Fields):
@@ -57,7 +72,7 @@ class ExclusionSerializer(Fields):
 
 
 class PeopleViewSet(OfStudies):
-    @extend_schema(responses={200: OpenApiTypes.OBJECT, **ONE})
+    @extend_schema(responses={200: _PROGRESS, **ONE})
     @action(detail=True)
     def progress(self, request: Request, slug: str) -> Response:
         """All figures of the overview; null where the role, or the token, doesn't open one."""
@@ -83,7 +98,7 @@ class PeopleViewSet(OfStudies):
             OpenApiParameter("flag", enum=["any", *labels()], description="Who has that flag."),
             OpenApiParameter("batch", int, description="The `id` of a batch, as in the progress."),
         ],
-        responses={200: OpenApiTypes.OBJECT, **FILE, **ONE},
+        responses={200: _PEOPLE, **FILE, **ONE},
     )
     @action(detail=True)
     def people(self, request: Request, slug: str) -> Response | StreamingHttpResponse:
@@ -104,7 +119,7 @@ class PeopleViewSet(OfStudies):
             return stream(json_lines(records), f"{slug}-people-shown", form)
         return Response({"count": len(records), "results": records})
 
-    @extend_schema(request=None, responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @extend_schema(request=None, responses={200: _PERSON, **ONE, 409: CONFLICT})
     @action(detail=True, methods=["post"], url_path=f"people/{PERSON}/release")
     def release(self, request: Request, slug: str, person: str) -> Response:
         """Open the place of somebody who does not go on."""
@@ -115,7 +130,7 @@ class PeopleViewSet(OfStudies):
 
     @extend_schema(
         request=ExclusionSerializer,
-        responses={200: OpenApiTypes.OBJECT, **ONE, **SENT, 409: CONFLICT},
+        responses={200: _PERSON, **ONE, **SENT, 409: CONFLICT},
     )
     @action(detail=True, methods=["post"], url_path=f"people/{PERSON}/exclude")
     def exclude(self, request: Request, slug: str, person: str) -> Response:
@@ -125,7 +140,7 @@ class PeopleViewSet(OfStudies):
         exclude(assignment, **taken(request, ExclusionSerializer), author=user_of(request))
         return self._person(assignment)
 
-    @extend_schema(request=None, responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @extend_schema(request=None, responses={200: _PERSON, **ONE, 409: CONFLICT})
     @exclude.mapping.delete
     def lift(self, request: Request, slug: str, person: str) -> Response:
         """Have somebody's work count again; completed work needs a place for that."""

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access.api import ONE, SENT, taken, user_of
-from annotation.access.fields import Fields, Text
 from annotation.access.rights import Right
+from annotation.access.serializers import Fields, Text
 from annotation.api.studies import OfStudies
 from annotation.models import HookCall, Webhook
 from annotation.models.texts import is_key

@@ -132,6 +132,7 @@ def progress_of(study: Study, figures: StudyFigures) -> dict[str, Any]:
         **{name: getattr(figures, name) for name in (*numbers, "median_minutes")},
         "batches": [
             {
+                "id": one.batch.pk,
                 "task": one.batch.task.slug,
                 "label": one.batch.label,
                 "pool": one.batch.pool.slug if one.batch.pool else None,

@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
+from annotation.api.people import BATCHES, PERSON_COLUMNS, PROGRESS
 from annotation.models.settings import SETTINGS, in_table
 from annotation.studies.exported_tables import EXPORTS
 from annotation.studies.study_file.reading import described
@@ -101,7 +102,20 @@ def _columns(title: str, columns: Iterable[Any], *told: str, of: str = "column")
     return f"## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
+def api_fields() -> str:
+    sections = {
+        "Fields of `progress/`": PROGRESS,
+        "Of each of its `batches`": BATCHES,
+        "Fields of `people/`": PERSON_COLUMNS,
+    }
+    return "\n".join(
+        _columns(title, columns, "unit", "meaning", of="field")
+        for title, columns in sections.items()
+    )
+
+
 GENERATED = {
+    "reference/api": api_fields,
     "reference/commands": commands,
     "reference/dictionary": dictionary,
     "reference/study-file": study_file,

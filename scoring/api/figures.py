@@ -23,9 +23,9 @@ from annotation.access.api import (
     taken,
     user_of,
 )
-from annotation.access.fields import Fields, YesOrNo
 from annotation.access.requests import require
 from annotation.access.rights import Right
+from annotation.access.serializers import Fields, YesOrNo
 from annotation.api.studies import OfStudies
 from annotation.jobs.queue import enqueue
 from scoring.bundle.packing import check_packable

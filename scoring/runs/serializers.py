@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.access.fields import (
+from annotation.access.serializers import (
     Fields,
     ListOf,
     Messages,

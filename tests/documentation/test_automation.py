@@ -12,7 +12,8 @@ import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.access.tokens import make_token
-from annotation.models import Batch, Study, clock
+from annotation.models import Batch, Study, Task, clock
+from annotation.studies.checks import NO_DESCRIPTION
 from annotation.webhooks.sending import signature
 from tests import make
 from tests.documentation.blocks import ROOT
@@ -43,7 +44,7 @@ def test_makes_a_study_and_collects_what_came_out(live_server: LiveServer, tmp_p
     script = scripts()[0]
     assert len(script.splitlines()) <= MOST_LINES
 
-    def run(step: str) -> str:
+    def run(step: str, refusal: str = "") -> str:
         done = subprocess.run(
             [sys.executable, "-c", script, step],
             cwd=tmp_path,
@@ -52,9 +53,13 @@ def test_makes_a_study_and_collects_what_came_out(live_server: LiveServer, tmp_p
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode, done.stderr) == (int(bool(refusal)), refusal), done.stderr
         return done.stdout
 
+    Task.objects.update(description="")
+    run("start", refusal=NO_DESCRIPTION.format("reviews") + "\n")
+    Study.objects.get().delete()
+    Task.objects.update(description="Read.")
     run("start")
     study = Study.objects.get()
     assert (study.slug, study.state, study.hourly_rate) == ("nurses", "open", 15)

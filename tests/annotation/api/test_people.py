@@ -9,6 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.access.rights import RIGHTS
+from annotation.api.people import BATCHES, PERSON_COLUMNS, PROGRESS
 from annotation.models import Assignment, Batch, Exclusion, clock
 from annotation.people.overview import TAKES
 from annotation.studies.exported_judgements import export_judgements
@@ -17,6 +18,7 @@ from annotation.studies.lifecycle import start_study
 from annotation.studies.people import exclude
 from tests import make
 from tests.annotation.api.token_client import token_client
+from tests.every import every
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +40,20 @@ def lines(client: APIClient, address: str) -> list[str]:
     answer: Any = client.get(address)
     assert answer.status_code == 200
     return [*answer.getvalue().decode().splitlines()]
+
+
+def test_describes_every_field_that_is_told(batch: Batch) -> None:
+    make.worked_through(batch)
+    client = client_of(batch)
+    told = client.get(path(batch, "progress/")).json()
+    [person] = client.get(path(batch, "people/")).json()["results"]
+    for record, columns in (
+        *((told, PROGRESS), (told["batches"][0], BATCHES), (person, PERSON_COLUMNS)),
+    ):
+        assert [*record] == [one.key for one in columns]
+        assert every(one.meaning for one in columns)
+    found = client.get(path(batch, f"people/?batch={told['batches'][0]['id']}")).json()
+    assert found["count"] == 1
 
 
 @pytest.mark.parametrize("role", RIGHTS)
