@@ -40,14 +40,15 @@ BAD = OpenApiResponse(
 )
 # What every request may be answered with, and one with a body.
 ANY = {
+    400: BAD,
     401: refused("Without a token that is known."),
     429: refused("Too many requests by this token, or wrong tokens from this address."),
 }
 SENT = {
-    400: BAD,
     413: refused("Larger than 2.5 MB: send less at once."),
     415: refused("Something else than JSON."),
 }
+PAGED = {**ANY, 404: refused("There is no such page.")}
 CONFLICT = refused("Refused, with the reason.")
 # About one study or benchmark.
 ONE = {
@@ -123,11 +124,11 @@ class Refusing(APIView):
         if int(request.META.get("CONTENT_LENGTH") or "0") > most:
             raise TooLarge(most)
         super().initial(request, *args, **kwargs)
-        _check_parameters(request, {one.name: one for one in self._parameters()})
+        if handler := getattr(self, getattr(self, "action", None) or "", None):
+            _check_parameters(request, {one.name: one for one in self._parameters(handler)})
 
-    def _parameters(self) -> Iterator[OpenApiParameter]:
+    def _parameters(self, handler: Any) -> Iterator[OpenApiParameter]:
         """Of the address, as its schema names them."""
-        handler = getattr(self, getattr(self, "action", None) or "", None)
         if described := getattr(handler, "kwargs", {}).get("schema"):
             schema = described()
             schema.view, schema.method = self, (self.request.method or "").replace("HEAD", "GET")
@@ -259,7 +260,7 @@ def formats(*names: str) -> OpenApiParameter:
 
 def files(*types: str) -> dict[Any, Any]:
     """Answers that are files, for the schema."""
-    return {(200, kind): OpenApiTypes.STR for kind in types}
+    return {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in types}
 
 
 def object_of(columns: Iterable[Column]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import exceptions, mixins, serializers
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
@@ -20,6 +20,7 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.access.api import (
     ANY,
     ONE,
+    PAGED,
     SENT,
     Pages,
     Refusing,
@@ -70,6 +71,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
         fields = ("name", "title", "source", "created_at")
 
 
+@extend_schema_view(list=extend_schema(responses={200: BenchmarkSerializer(many=True), **PAGED}))
 class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark]):
     serializer_class = BenchmarkSerializer
     queryset = Benchmark.objects.none()
@@ -118,7 +120,9 @@ class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
-    benchmark = serializers.CharField(source="result.benchmark", default=None)
+    benchmark = serializers.CharField(
+        source="result.benchmark", default=None, allow_null=True, read_only=True
+    )
     file = serializers.SerializerMethodField()
 
     class Meta:
@@ -133,6 +137,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         return reverse("annotation:job-file", args=[job.pk]) if hasattr(job, "file") else None
 
 
+@extend_schema_view(retrieve=extend_schema(responses={200: JobSerializer, **ONE}))
 class JobViewSet(mixins.RetrieveModelMixin, Refusing, GenericViewSet[Job]):
     """One's own."""
 

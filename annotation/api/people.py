@@ -108,8 +108,8 @@ class PeopleViewSet(OfStudies):
         rights = rights_in(user_of(request), study)
         filters = filters_in(page_request(request))
         batches = [str(pk) for pk in study.batches.values_list("pk", flat=True)]
-        if filters["batch"] not in ("", *batches):
-            sentence = f"There is no such batch; {nearest(filters['batch'], batches)}"
+        if (batch := request.query_params.get("batch")) not in (None, *batches):
+            sentence = f"There is no such batch; {nearest(str(batch), batches)}"
             raise exceptions.ValidationError({"batch": [sentence]})
         shown = chosen(rows(study), **filters)
         if form == "csv":

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import exceptions, mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -18,6 +18,7 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.access.api import (
     CONFLICT,
     ONE,
+    PAGED,
     SENT,
     Pages,
     Refusing,
@@ -96,6 +97,7 @@ class OfStudies(Refusing, GenericViewSet[Study]):
         return study_for(request, self.kwargs["slug"], permission, right=right)
 
 
+@extend_schema_view(list=extend_schema(responses={200: StudySerializer(many=True), **PAGED}))
 class StudyViewSet(mixins.ListModelMixin, OfStudies):
     serializer_class = StudySerializer
     pagination_class = Pages

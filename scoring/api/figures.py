@@ -38,6 +38,7 @@ from scoring.report import documents, preregistration
 from scoring.report.views import preregistration_file, report_file, report_order
 
 COMPARISONS = ("json", *(form for form in FORMATS if form != "json"))
+DOCUMENTS = files(*(FORMATS[form].content_type for form in COMPARISONS[1:]))
 WAITS = "It is being computed: ask for it again."
 CHOICES = [
     *(OpenApiParameter(name, str) for name in (*requests.TEXTS, "shots", "gold_version")),
@@ -58,7 +59,7 @@ class FiguresViewSet(OfStudies):
         methods=["GET"],
         parameters=[formats(*COMPARISONS), *CHOICES],
         responses={
-            **{200: OpenApiTypes.OBJECT, **files("text/plain")},
+            **{200: OpenApiTypes.OBJECT, **DOCUMENTS},
             **{202: refused(WAITS), **ONE, 409: CONFLICT},
         },
     )
@@ -84,7 +85,10 @@ class FiguresViewSet(OfStudies):
             OpenApiParameter("part", enum=documents.PARTS, description="methods, if left out."),
             formats(*documents.forms_of("sheet")),
         ],
-        responses={**files("text/plain"), 202: OpenApiTypes.OBJECT, **ONE},
+        responses={
+            **files(*(kind for kind, _end in documents.FILES.values())),
+            **{202: OpenApiTypes.OBJECT, **ONE},
+        },
     )
     @action(detail=True)
     def report(self, request: Request, slug: str) -> Response | HttpResponse:
@@ -98,7 +102,8 @@ class FiguresViewSet(OfStudies):
         return report_file(study, order)
 
     @extend_schema(
-        parameters=[formats(*preregistration.FORMATS)], responses={**files("text/plain"), **ONE}
+        parameters=[formats(*preregistration.FORMATS)],
+        responses={**files(*(one.content_type for one in preregistration.FORMATS.values())), **ONE},
     )
     @action(detail=True)
     def preregistration(self, request: Request, slug: str) -> HttpResponse:

@@ -29,8 +29,8 @@ from rest_framework.viewsets import GenericViewSet
 
 from annotation.access.api import (
     ANY,
-    BAD,
     CONFLICT,
+    PAGED,
     SENT,
     Bad,
     Conflict,
@@ -85,10 +85,7 @@ class Enough(exceptions.APIException):
             *(OpenApiParameter(name, str) for name in FILTERS if name != "state"),
             OpenApiParameter("state", enum=[RunState.UPLOADING.value, RunState.COMPLETE.value]),
         ],
-        responses={
-            **{200: RunSerializer(many=True), **ANY, 400: BAD},
-            404: refused("There is no such page."),
-        },
+        responses={200: RunSerializer(many=True), **PAGED},
     ),
     retrieve=extend_schema(
         description="A run, and how complete it is.", responses={200: RunSerializer, **ONE}

@@ -16,7 +16,8 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.access.tokens import make_token
-from annotation.models import Benchmark, Webhook, clock
+from annotation.models import Benchmark, Job, Webhook, clock
+from annotation.studies.people import exclude
 from scoring.models import Run
 from tests import make, tools
 from tests.scoring.comparison import measured
@@ -25,7 +26,7 @@ from tests.scoring.runs.runs_from import toy_benchmark
 pytestmark = [pytest.mark.models, pytest.mark.django_db(transaction=True)]
 
 ROLES = ("owner", "editor", "viewer", "stranger")
-SECONDS = 120
+SECONDS = 60
 
 
 @pytest.fixture
@@ -71,17 +72,43 @@ def test_answers_as_the_schema_says(
     assert Run.objects.count() != before, "nothing reached the database"
 
 
+# All but runs, which have tokens of their own above.
+PARTS = {
+    "lists": r"^/api/(studies|benchmarks)/$",
+    "study": r"^/api/studies/\{slug\}/((start|pause|resume|close|rehearse|.act.)/)?$",
+    "people": r"^/api/studies/\{slug\}/(progress|people|payments|.table.)",
+    "figures": r"^/api/studies/\{slug\}/(comparison|report|preregistration|bundle|webhooks)",
+    "benchmark": r"^/api/(benchmarks/\{|jobs/)",
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("role", ["owner", "viewer"])
-def test_answers_about_webhooks_as_the_schema_says(
-    role: str, schemathesis: str, live_server: LiveServer, tmp_path: Path, settings: Settings
+def test_answers_about_studies_as_the_schema_says(
+    role: str,
+    part: str,
+    schemathesis: str,
+    live_server: LiveServer,
+    tmp_path: Path,
+    settings: Settings,
 ) -> None:
-    settings.THROTTLES = {**settings.THROTTLES, "failed_sign_ins_per_address": 0}
-    study = make.running_batch().study
+    """Of a study in which somebody has worked, somebody is at work, and somebody is excluded."""
+    limits = dict.fromkeys(("failed_sign_ins_per_address", "requests_per_token"), 0)
+    settings.THROTTLES = {**settings.THROTTLES, **limits}
+    batch = make.running_batch(wanted=4)
+    study, (who, *_others) = batch.study, [make.worked_through(batch) for _ in range(2)]
+    make.at_work(batch, at=clock.now())
+    exclude(who, reason="Pasted.")
     hook = Webhook.objects.create(study=study, url="https://example.org/", secret="s")
-    user, may = make.member(study, role), {"may_write": True, "may_pay": False}
+    user, may = make.member(study, role), {"may_write": True, "may_pay": True}
+    study.benchmark.memberships.create(user=user, role=role)
+    job = Job.objects.create(kind="pack_study", author=user, arguments={"study": study.pk})
     token = make_token(user, name="script", **may, days=9, at=clock.now())
-    known = {"slug": study.slug, "hook": str(hook.pk)}
-    done = asked(schemathesis, live_server.url, token, tmp_path, part="webhooks", known=known)
+    known = {
+        **{"slug": study.slug, "name": study.benchmark.name, "person": who.annotator.pseudonym},
+        **{"hook": str(hook.pk), "id": str(job.pk)},
+    }
+    done = asked(schemathesis, live_server.url, token, tmp_path, part=PARTS[part], known=known)
     assert done.returncode == 0, done.stdout
 
 

@@ -142,11 +142,11 @@ def test_the_schema_names_every_answer(api: Client) -> None:
     assert statuses == {
         "get ": " 200 400 401 404 429",
         "post ": " 201 400 401 403 409 413 415 429",
-        "get {id}/": " 200 401 404 429",
-        "delete {id}/": " 204 401 403 404 409 429",
+        "get {id}/": " 200 400 401 404 429",
+        "delete {id}/": " 204 400 401 403 404 409 429",
         "post {id}/predictions/": " 200 400 401 403 404 409 413 415 429",
         "post {id}/finish/": " 200 400 401 403 404 409 413 415 429",
-        "get {id}/scores/": " 200 401 404 409 429",
+        "get {id}/scores/": " 200 400 401 404 409 429",
     }
 
 
