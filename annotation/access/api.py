@@ -260,7 +260,9 @@ def formats(*names: str) -> OpenApiParameter:
 
 def files(*types: str) -> dict[Any, Any]:
     """Answers that are files, for the schema."""
-    return {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in types}
+    kinds = [kind.partition(";")[0] for kind in types]
+    text, json = OpenApiTypes.STR, OpenApiTypes.OBJECT
+    return {(200, kind): json if kind == "application/json" else text for kind in kinds}
 
 
 def object_of(columns: Iterable[Column]) -> dict[str, Any]:
