@@ -35,7 +35,7 @@ from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments
 from annotation.people.flags import labels
 from annotation.people.overview import overview
 from annotation.people.rows import COLUMNS as OF_PEOPLE
-from annotation.people.rows import SORTS, Row, chosen, columns_for, row_of, rows
+from annotation.people.rows import Row, chosen, columns_for, row_of, rows
 from annotation.people.views import assignment_in, filters_in
 from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
 from annotation.studies.exported_tables import EXPORTS
