@@ -9,7 +9,7 @@ from annotation.models import Assignment, Batch, PaymentLine
 from annotation.studies.lifecycle import close_study
 from annotation.work.commenting import add_comment
 from tests import make
-from tests.browser.conftest import LAPTOP, PHONE
+from tests.browser.conftest import LAPTOP, NARROW, PHONE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,12 +40,16 @@ def at_the_next_tick(page: Page) -> None:
     page.clock.run_for(TICK_MS)
 
 
+# In pixels; the bar by which a window scrolls takes some of it.
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
 def fits(page: Page) -> bool:
     """Only what scrolls by itself is wider than the window, a laptop's and a phone's, on which it
     goes on."""
     for size in (LAPTOP, PHONE):
         resize(page, size)
-        if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+        if page.evaluate(WIDER) > 0:
             return False
     return True
 
@@ -64,6 +68,18 @@ def test_sees_places_fill_without_reloading(
     Assignment.objects.open().get().batch.places.filter(kept=False).update(lease_until=make.NOON)
     at_the_next_tick(desk)
     expect(desk.locator(".r-marks")).to_have_text("●○○○")
+
+
+def test_has_room_for_every_form_on_a_phone(
+    desk: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    adding = f"{live_server.url}/studies/{batch.study.slug}/comparison/systems/add/"
+    for page in (adding, address(live_server, batch, "webhooks/")):
+        desk.goto(page)
+        expect(desk.locator("main form.panel")).to_have_count(1)
+        assert fits(desk), page
+        resize(desk, NARROW)
+        assert desk.evaluate(WIDER) <= 0, page
 
 
 def test_stops_asking_once_nothing_can_change(
