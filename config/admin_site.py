@@ -1,4 +1,4 @@
-"""The admin's index, grouped by what people do there; the front page is where studies are run."""
+"""The admin: lists for whoever keeps the installation, and the pages that others are led to."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,27 +6,12 @@ from typing import Any, TypeVar, cast
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin.views.main import SEARCH_VAR
-from django.http import HttpRequest, HttpResponseBase, QueryDict
-from django.shortcuts import render
-from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
 
 from config.health import troubles
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
-# What everybody uses who runs studies, by the names of the models.
-GROUPS = (
-    ("studies", "Run a study", ("study", "batch", "channel")),
-    ("benchmarks", "Measure with a benchmark", ("benchmark", "task", "itemset", "example")),
-    ("people", "Look at people's work", ("assignment", "annotator", "judgement", "comment")),
-    (
-        "systems",
-        "Compare with systems",
-        ("run", "reportedscore", "boarddecision", "leaderboard"),
-    ),
-)
-
-
 # Of the filters that addresses may name, those that go through all rows, or through one text for
 # ever: a regular expression of somebody's own may never end.
 CLOSED = {
@@ -48,7 +33,7 @@ def problem_of(query: QueryDict) -> str:
 class ResearchersSite(AdminSite):
     site_header = "Baseliner"
     site_title = "Baseliner"
-    index_title = "Set up"
+    index_title = "Installation"
     site_url = "/"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
@@ -62,34 +47,17 @@ class ResearchersSite(AdminSite):
 
         return cast(View, checked)
 
-    def index(
+    def index(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> TemplateResponse:
-        """With what of the installation does not do its part."""
+    ) -> HttpResponse:
+        """For whoever keeps the installation: all lists, and what of it does not do its part."""
+        if not request.user.is_superuser:
+            return redirect("annotation:home")
         return super().index(request, {**(extra_context or {}), "troubles": troubles()})
 
-    def get_app_list(
-        self, request: HttpRequest, app_label: str | None = None
-    ) -> list[dict[str, Any]]:
-        """Accounts, tokens, sign-ins and jobs are listed for superusers alone, below the rest."""
-        apps = super().get_app_list(request, app_label)
-        if app_label is not None:
-            return apps
-        models = {model["model"]._meta.model_name: model for app in apps for model in app["models"]}
-        groups = [
-            self._group(label, name, [models.pop(key) for key in keys if key in models])
-            for label, name, keys in GROUPS
-        ]
-        user = request.user
-        if user.is_active and getattr(user, "is_superuser", False):
-            groups.append(self._group("rest", "Keep the installation", list(models.values())))
-        return [group for group in groups if group["models"]]
-
-    def _group(self, label: str, name: Any, models: list[dict[str, Any]]) -> dict[str, Any]:
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """The menu of all lists is for whoever keeps the installation."""
         return {
-            "name": name,
-            "app_label": label,
-            "app_url": reverse("admin:index", current_app=self.name),
-            "has_module_perms": True,
-            "models": models,
+            **super().each_context(request),
+            "is_nav_sidebar_enabled": getattr(request.user, "is_superuser", False),
         }

@@ -171,6 +171,8 @@ LANGUAGES = [(code, locale.display_name) for code, locale in locales().items()]
 LANGUAGES_BIDI = [code for code, locale in locales().items() if locale.text_direction == "rtl"]
 LOCALE_PATHS = [FOLDER]
 TIME_ZONE = "UTC"
+# Dates on the desk are as in its files: 2027-01-31 14:05.
+FORMAT_MODULE_PATH = "config.formats"
 
 # Static files
 STATIC_URL = "static/"

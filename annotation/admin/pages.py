@@ -71,9 +71,6 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
     # method of that name, which is called with the request and the row.
     pages: Mapping[str, tuple[str, Right]] = {}
 
-    class Media:
-        css = {"all": ["annotation/studies/researcher.css"]}
-
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> FormField | None:

@@ -1,4 +1,4 @@
-"""The admin's index: what people do, and nothing that they need not know."""
+"""The admin: in the frame of the product, its menu of lists for whoever keeps the installation."""
 
 import pytest
 from django.contrib import admin
@@ -7,6 +7,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
+from annotation.models import Study
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -16,27 +17,37 @@ def index(client: Client) -> str:
     return client.get(reverse("admin:index")).content.decode()
 
 
-def test_leads_to_the_pages_for_researchers(admin_client: Client) -> None:
-    page = index(admin_client)
-    assert f'<a href="{reverse("annotation:home")}">' in page
-    assert page.index("Run a study") < page.index("Measure with a benchmark")
+def test_has_the_header_of_the_other_pages(admin_client: Client) -> None:
+    start = '<header class="r-top">'
+    header = index(admin_client).partition(start)[2].partition("</header>")[0]
+    home = admin_client.get(reverse("annotation:home")).content.decode()
+    assert "Installation" in header
+    assert home.partition(start)[2].partition("</nav>")[0] == header.partition("</nav>")[0]
 
 
-def test_shows_researchers_what_they_set_up_and_no_more() -> None:
+def test_leads_researchers_to_their_studies_and_shows_them_no_menu() -> None:
+    study = make.study(make.benchmark())
     client = Client()
-    client.force_login(make.researcher())
-    page = index(client)
-    assert reverse("admin:annotation_study_changelist") in page
-    assert reverse("admin:annotation_benchmark_changelist") in page
-    for hidden in ("/admin/axes/", "/admin/authtoken/", "/admin/auth/", "/annotation/job/"):
-        assert hidden not in page
+    client.force_login(make.member(study))
+    response = client.get(reverse("admin:index"))
+    assert response["Location"] == reverse("annotation:home")
+    page = client.get(reverse("admin:annotation_batch_changelist")).content.decode()
+    assert "nav-sidebar" not in page
+    assert "Installation" not in page
 
 
-def test_shows_superusers_the_rest_below(admin_client: Client) -> None:
+def test_shows_superusers_all_lists(admin_client: Client) -> None:
     page = index(admin_client)
-    for rest in ("/admin/axes/", "/admin/authtoken/", "/admin/auth/user/", "/annotation/job/"):
-        assert rest in page
-    assert page.index("Compare with systems") < page.index("Keep the installation")
+    lists = ("axes/", "authtoken/", "auth/user/", "annotation/job/", "scoring/run/")
+    assert [one for one in lists if f'href="/admin/{one}' not in page] == []
+    page = admin_client.get(reverse("admin:annotation_batch_changelist")).content.decode()
+    assert "nav-sidebar" in page
+
+
+def test_writes_dates_as_the_other_pages_do(admin_client: Client) -> None:
+    Study.objects.filter(pk=make.study(make.benchmark()).pk).update(created_at=make.NOON)
+    page = admin_client.get(reverse("admin:annotation_study_changelist")).content.decode()
+    assert "2026-11-01 12:00" in page
 
 
 def lists() -> list[tuple[str, str]]:
