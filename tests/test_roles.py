@@ -396,6 +396,8 @@ TABLE: dict[str, Address] = {
     "annotation:watch": Address(slug, VIEWERS, NOT_ALLOWED),
     # This study has started: its editors are sent to where it is watched.
     "annotation:start": Address(slug, EDITORS, EDITORS),
+    "annotation:settings": Address(slug, EDITORS, EDITORS),
+    "annotation:new_study": Address(nothing, LIST, LIST),
     "annotation:study_file": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:preview": Address(pk_of("batch"), EDITORS, EDITORS),
     "scoring:builder": Address(slug, EDITORS, EDITORS),

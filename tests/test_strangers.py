@@ -138,11 +138,17 @@ def test_b_sees_nothing_of_as_in_any_list(
 
 
 @pytest.mark.parametrize(
-    "name", ["annotation_study_add", "annotation_batch_add", "scoring_boarddecision_add",
-             "scoring_leaderboard_add", "scoring_reportedscore_add"],
-)  # fmt: skip
+    "name",
+    [
+        "annotation:new_study",
+        "admin:annotation_batch_add",
+        "admin:scoring_boarddecision_add",
+        "admin:scoring_leaderboard_add",
+        "admin:scoring_reportedscore_add",
+    ],
+)
 def test_b_chooses_among_their_own(world: World, b: Client, name: str) -> None:
-    page = text(b, admin(name))
+    page = text(b, reverse(name))
     assert world.study.title not in page
     assert f">{world.study.benchmark}<" not in page
 
@@ -216,7 +222,7 @@ def pages_of(world: World) -> list[str]:
         admin("annotation_annotator_changelist"),
         admin("annotation_annotator_change", world.person.pk),
         admin("annotation_judgement_changelist"),
-        admin("annotation_study_change", study.pk),
+        reverse("annotation:settings", args=[study.slug]),
         admin("annotation_study_changes", study.pk),
         reverse("annotation:watch", args=[study.slug]),
         reverse("annotation:export_judgements", args=[study.slug, "jsonl"]),

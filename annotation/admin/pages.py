@@ -309,6 +309,8 @@ def to_row(row: Model) -> HttpResponseRedirect:
 
 
 def row_url(row: Model) -> str:
+    if isinstance(row, Study):
+        return reverse("annotation:settings", args=[row.slug])
     opts = row._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
 

@@ -7,33 +7,11 @@ from django.core.exceptions import ValidationError
 
 from annotation.benchmarks.formats.samples import is_sample, problem_of_sample
 from annotation.models import Batch, Role, StudyState, Task
+from annotation.studies.forms import Parts
 
 
 def is_held(task: Task) -> bool:
     return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()
-
-
-class Parts(forms.CharField):
-    """A list of texts, with a line of its own or an empty line between them."""
-
-    def __init__(self, *, between: str = "\n", rows: int, **kwargs: Any) -> None:
-        widget = forms.Textarea(attrs={"rows": rows, "cols": 80})
-        super().__init__(required=False, widget=widget, **kwargs)
-        self.between = between
-
-    def prepare_value(self, value: Any) -> Any:
-        return self.between.join(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        text = str(value or "").replace("\r\n", "\n")
-        return [part.strip() for part in text.split(self.between) if part.strip()]
-
-    def run_validators(self, value: Any) -> None:
-        super().run_validators("\n".join(value))
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        given = self.to_python(data)
-        return bool((initial or given) and initial != given)
 
 
 def _line(label: str, **kwargs: Any) -> forms.CharField:

@@ -1,86 +1,29 @@
-"""Studies: their form, their rules, and links to everything else about them."""
+"""Studies: their list, and what is asked before something is done with one. They are made and set
+up on a page of their own, annotation/studies/settings_page.py."""
 
 from functools import partialmethod
-from typing import Any, cast
+from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.decorators import permission_required
-from django.contrib.auth.models import User
-from django.db import models
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 
-from annotation.access.requests import ResearcherRequest, batch_link, join_links, parameter_names
-from annotation.access.rights import Right, make_owner
-from annotation.admin.forms import (
-    CopyForm,
-    InviteForm,
-    OutcomeRuleForm,
-    OutcomeRuleFormSet,
-    StudyFileForm,
-    StudyForm,
-)
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
+from annotation.admin.forms import CopyForm, InviteForm, StudyFileForm
 from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
-from annotation.models import Batch, OutcomeRule, Place, Pool, Study, clock
+from annotation.models import Batch, Place, Study, clock
 from annotation.models.errors import Refusal
-from annotation.models.study import NEVER_FROZEN
-from annotation.models.texts import counted, described_beside
-from annotation.studies.advice import study_advice
-from annotation.studies.codes import add_missing_codes, log_rules, rules_of
-from annotation.studies.drafting import copy_study, delete_draft, hold_draft
-from annotation.studies.lifecycle import ACTS, CHANGES, what_is_missing
-from annotation.studies.monitoring import study_figures
+from annotation.models.texts import counted
+from annotation.studies.drafting import copy_study, delete_draft
+from annotation.studies.lifecycle import ACTS, CHANGES
 from annotation.studies.people import invite, read_people
-from annotation.studies.screening import screening_facts
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import read_study_file
-from annotation.studies.tabs import CHANGE, study_frame
-
-
-def _section(told: dict[str, Any]) -> tuple[str, Any]:
-    """With the settings that share a line together, as Django wants them."""
-    lines = [tuple(one) if isinstance(one, list) else one for one in told["fields"]]
-    return told.pop("title"), told | {"fields": lines}
-
-
-class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
-    model = OutcomeRule
-    form = OutcomeRuleForm
-    formset = OutcomeRuleFormSet
-    fields = ("outcome", "code", "pays_time", "minimum")
-    readonly_fields = ("outcome",)
-    verbose_name_plural = "Outcomes: completion codes and what they pay"
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        frozen = obj is not None and obj.is_frozen
-        return not frozen and super().has_change_permission(request, obj)
-
-
-class PoolInline(admin.TabularInline[Pool, Study]):
-    model = Pool
-    fields = ("name", "slug", "about", "min_check_score")
-    prepopulated_fields = {"slug": ("name",)}
-    verbose_name_plural = "Pools: groups of people with links of their own"
-    # As wide as the page takes.
-    formfield_overrides = {models.CharField: {"widget": forms.TextInput(attrs={"size": 20})}}
-    extra = 0
-
-    def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return not (obj and obj.is_frozen) and request.user.has_perm(CHANGE)
-
-    has_add_permission = has_delete_permission = has_change_permission
-
-    def has_view_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return True
+from annotation.studies.tabs import CHANGE
 
 
 @admin.register(Study)
@@ -94,9 +37,6 @@ class StudyAdmin(MembersAdmin[Study]):
     }
     path = "pk"
     to_delete = Right.MEMBERS
-    form = StudyForm
-    inlines = [PoolInline, OutcomeRuleInline]
-    change_form_template = "admin/annotation/study_form.html"
     list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")
     list_filter = (
         "state",
@@ -106,12 +46,7 @@ class StudyAdmin(MembersAdmin[Study]):
     )
     list_select_related = ("benchmark", "channel")
     search_fields = ("title", "slug")
-    prepopulated_fields = {"slug": ["title"]}
     actions = None
-    fieldsets = [*map(_section, described_beside(__file__)["sections"])]  # type: ignore[arg-type]
-
-    class Media:
-        js = ["annotation/studies/researcher.js"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
         kept = Place.objects.filter(batch__study=OuterRef("pk"), kept=True, simulated=False)
@@ -127,64 +62,16 @@ class StudyAdmin(MembersAdmin[Study]):
 
     kept_of_wanted = shown("Places finished", lambda row: f"{row.kept} of {row.wanted}")
 
-    systems = shown("Systems to compare with", lambda row: "\n".join(row.named_systems))
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        page = reverse("annotation:new_study")
+        return HttpResponseRedirect(f"{page}?{request.GET.urlencode()}")
 
-    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
-        """Where the named systems are only shown, each stands on a line."""
-        fieldsets: Any = super().get_fieldsets(request, obj)
-        if obj is None or (not obj.is_frozen and self.has_change_permission(request, obj)):
-            return fieldsets
-        names = {"named_systems": "systems"}
-        return [
-            (title, options | {"fields": [names.get(name, name) for name in options["fields"]]})
-            for title, options in fieldsets
-        ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
-        if obj is None or not obj.is_frozen:
-            return []
-        fields = ["systems", *flatten_fieldsets(self.fieldsets)]
-        return [field for field in fields if field not in NEVER_FROZEN]
-
-    def get_inlines(self, request: HttpRequest, obj: Study | None) -> list[Any]:
-        # Codes are generated when the study is first stored.
-        if obj is None:
-            return []
-        return self.inlines if not obj.is_frozen or obj.pools.exists() else [OutcomeRuleInline]
-
-    # Storing: only what was changed, and only if the study is still in the state the form assumed.
-
-    def save_model(self, request: HttpRequest, obj: Study, form: StudyForm, change: bool) -> None:
-        if not change:
-            obj.save()
-            make_owner(obj, cast(User, request.user))
-            add_missing_codes(obj)
-            return
-        if not obj.is_frozen:
-            hold_draft(obj)
-        stored = Study.objects.get(pk=obj.pk)
-        obj.save(update_fields=form.changed_data)
-        self.log_settings(request, stored, form)
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        study = form.instance
-        before = rules_of(study)
-        super().save_related(request, form, formsets, change)
-        log_rules(study, before, by=cast(User, request.user))
-        if not study.is_frozen:
-            add_missing_codes(study)
-            for sentence in study_advice(study):
-                messages.warning(request, sentence)
-
-    def response_add(
-        self, request: HttpRequest, obj: Study, post_url_continue: str | None = None
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        messages.success(request, "The study is a draft. Next: check its codes, then add batches.")
-        return to_row(obj)
-
-    def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
-        messages.success(request, "The settings were saved.")
-        return to_row(obj)
+        study = self.get_object(request, object_id)
+        assert study is not None  # get_object raises Http404
+        return to_row(study)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -198,29 +85,6 @@ class StudyAdmin(MembersAdmin[Study]):
 
     def delete_model(self, request: HttpRequest, obj: Study) -> None:
         delete_draft(obj)
-
-    def about(self, request: HttpRequest, row: Study) -> dict[str, Any]:
-        figures = study_figures(row, at=clock.now())
-        for of_batch in figures.batches:
-            of_batch.batch.study = row  # not one query for each link
-        return {
-            **study_frame(request.user, row, tab="settings"),
-            "missing": [] if row.is_frozen else what_is_missing(row),
-            "advice": [] if row.is_frozen else study_advice(row),
-            **screening_facts(row),
-            "figures": figures,
-            "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
-            "links": join_links(request, row),
-            "parameter_names": parameter_names(row.channel),
-            "invited": row.invitations.count(),
-            "show_delete": not row.is_frozen,
-        }
-
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().render_change_form(request, context, *args, **kwargs)
 
     def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
         told, act = CHANGES[name], ACTS[name]

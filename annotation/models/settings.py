@@ -24,6 +24,9 @@ class Setting:
     meaning: str = ""
     in_file: str = ""
     changes: str = ""
+    # Where the form of settings asks for it, and whether at once or under "More".
+    step: str = ""
+    is_first: bool = False
     unit: str = ""
     # As settings.toml says it where no column does.
     type: str = ""
@@ -43,7 +46,9 @@ def _settings() -> Iterator[Setting]:
     for table, keys in described_beside(__file__).items():
         for key, told in keys.items():
             column = "" if "type" in told else key
-            yield Setting(**{"table": table, "key": key, "column": column, **told})
+            step = "what" if table == "study" else table
+            usual = {"table": table, "key": key, "column": column, "step": step}
+            yield Setting(**{**usual, **told})
 
 
 SETTINGS = tuple(_settings())

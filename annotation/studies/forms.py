@@ -1,26 +1,69 @@
-"""The forms of researchers' pages: the one that chooses many batches at once, that of a reason, and
-that of a gold as people write it: one piece a line, a line of --- between alternatives."""
+"""The forms of researchers' pages, and what they are made of: the one that chooses many batches at
+once, that of a reason, and that of a gold as people write it: one piece a line, a line of ---
+between alternatives."""
 
 import re
+from collections.abc import Callable
 from copy import copy
 from itertools import chain, product
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.kinds import answer_kind, in_full
 from annotation.models import Batch, Example, Gold, ItemSet, Pool, Study, Task, new_token
-from annotation.models.settings import in_table
+from annotation.models.settings import SETTINGS, in_table
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
 from annotation.studies.people import LONGEST_REASON, NO_REASON
 from annotation.work.estimating import expected_seconds
 
+_Row = TypeVar("_Row", bound=Model)
+# What a field must be, and the sentence for one that is not.
+RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **{one.column: (one.allows, one.refusal) for one in SETTINGS if one.refusal},
+    "mean": (lambda v: 0 <= v <= 100, "The mean is in percent: between 0 and 100."),
+    "sd": (lambda v: v >= 0, "The SD cannot be below 0."),
+}
 SEPARATOR = "---"
 _KEYS = in_table("batches")
+
+
+class RuledForm(forms.ModelForm[_Row]):
+    """A form of a row whose numbers have bounds: what is out of them gets its sentence."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for field, (holds, sentence) in RULES.items():
+            if data.get(field) is not None and not holds(data[field]):
+                self.add_error(field, sentence)
+        return data
+
+
+class Parts(forms.CharField):
+    """A list of texts, with a line of its own or an empty line between them."""
+
+    def __init__(self, *, between: str = "\n", rows: int, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": rows, "cols": 80})
+        super().__init__(required=False, widget=widget, **kwargs)
+        self.between = between
+
+    def prepare_value(self, value: Any) -> Any:
+        return self.between.join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        text = str(value or "").replace("\r\n", "\n")
+        return [part.strip() for part in text.split(self.between) if part.strip()]
+
+    def run_validators(self, value: Any) -> None:
+        super().run_validators("\n".join(value))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        given = self.to_python(data)
+        return bool((initial or given) and initial != given)
 
 
 class GoldForm(forms.Form):

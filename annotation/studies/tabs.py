@@ -69,7 +69,7 @@ _READ = (Right.PEOPLE, "annotation.view_assignment", STARTED)
 TABS = (
     Tab("rehearsed", "Results", SCORING_PAGES["rehearsal"], *_SET_UP, of_people=False),
     Tab("overview", "Overview", "annotation:watch", Right.TABLES, of_rehearsals=False),
-    Tab("settings", "Settings", "admin:annotation_study_change", Right.SET_UP, by_key=True),
+    Tab("settings", "Settings", "annotation:settings", *_SET_UP),
     Tab("batches", "Batches", SCORING_PAGES["builder"], *_SET_UP, DRAFTS),
     Tab("rehearsal", "Rehearsal", SCORING_PAGES["rehearsals"], *_SET_UP, DRAFTS),
     Tab("start", "Start", "annotation:start", *_SET_UP, DRAFTS),

@@ -40,8 +40,7 @@ from annotation.studies.screening import screening_facts, unsure_verdicts
 from annotation.studies.study_file.writing import study_as_toml
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.entering import page_apart
-from annotation.work.estimating import estimate, expected_seconds
-from annotation.work.finishing import CENT
+from annotation.work.estimating import costs
 from annotation.work.previewing import STOPS, Preview, PreviewState
 from annotation.work.wording import markdown_html
 
@@ -83,8 +82,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
             return redirect("annotation:watch", study.slug)
     sets = ("training_set", "test_set", "check_set__task")
     batches = list(study.batches.select_related("task", *sets))
-    seconds = expected_seconds(study, {batch.task for batch in batches})
-    needed, codes = estimate(study, batches, seconds=seconds), codes_to_set_up(study)
+    codes = codes_to_set_up(study)
     context = {
         **study_frame(request.user, study, tab="start"),
         "refusal": refusal,
@@ -99,9 +97,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
             (task, markdown_html(answer_kind(task.kind).described(task.description), task.markup))
             for task in dict.fromkeys(_tasks_of(batches))
         ],
-        "seconds": seconds,
-        "estimate": needed,
-        "cost_with_fee": (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT),
+        **costs(study, batches),
         **screening_facts(study),
         "facts": facts_to_read(study),
         "consent": markdown_html(study.consent_text),

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Sum
 
-from annotation.models import Assignment, Batch, Item, Outcome, Study, Task
+from annotation.models import Assignment, Batch, Item, Outcome, OutcomeRule, Study, Task
 from annotation.models.frozen import BatchContent
-from annotation.work.finishing import earned
+from annotation.work.finishing import CENT, earned
 from annotation.work.wording import minutes_text
 
 # For one example, with all that belongs to it, where nobody has worked on the tasks yet.
@@ -40,12 +41,18 @@ class Estimate:
 
 
 def estimate(
-    study: Study, batches: Collection[Batch], *, seconds: float, tests: Tests = None
+    study: Study,
+    batches: Collection[Batch],
+    *,
+    seconds: float,
+    tests: Tests = None,
+    completed: OutcomeRule | None = None,
 ) -> Estimate:
-    """With this many seconds per example; platform fees come on top."""
+    """With this many seconds per example, and the stored rule of completed work or another one;
+    platform fees come on top."""
     sizes = sizes_of(batches, tests)
     per_key: Counter[str] = Counter()
-    completed = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
+    completed = completed or study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
     least = completed.least if completed else Decimal(0)
     judgements = longest_s = 0
     # Beyond the time, where the platform or the rule pays more than that; and beyond all of it.
@@ -71,6 +78,16 @@ def estimate(
         cost=earned(round(judgements * seconds * 1000), study.hourly_rate) + beyond,
         most=earned(longest_s * 1000, study.hourly_rate) + beyond_all,
     )
+
+
+def costs(
+    study: Study, batches: Collection[Batch], *, completed: OutcomeRule | None = None
+) -> dict[str, Any]:
+    """What a page tells of the cost of a study's batches, and what it assumes for that."""
+    seconds = expected_seconds(study, {batch.task for batch in batches})
+    needed = estimate(study, batches, seconds=seconds, completed=completed)
+    with_fee = (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT)
+    return {"seconds": seconds, "estimate": needed, "cost_with_fee": with_fee}
 
 
 def sizes_of(batches: Iterable[Batch], tests: Tests = None) -> Counter[int | None]:

@@ -21,10 +21,10 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
-from annotation.admin.forms import RuledForm
 from annotation.admin.pages import OwnedAdmin, shown, to_row
 from annotation.models import Benchmark, Study, clock
 from annotation.models.errors import Frozen, Refusal
+from annotation.studies.forms import RuledForm
 from scoring.asking import tasks
 from scoring.asking.asked_runs import Line
 from scoring.asking.asking import as_text, estimate

@@ -422,7 +422,7 @@ def _of_the_demonstration() -> dict[str, str]:
     tested = example.filter(items__item_set__role=Role.TEST).order_by("pk")[0]
     return {
         "home": reverse("annotation:home"),
-        "settings": reverse("admin:annotation_study_change", args=[study.pk]),
+        "settings": reverse("annotation:settings", args=[study.slug]),
         "comparison": reverse("scoring:comparison", args=["study", name]),
         "comparison-wide": reverse("scoring:comparison", args=["study", name]) + "?view=wide",
         "analysis": reverse("scoring:analysis", args=["study", name]),
@@ -433,6 +433,7 @@ def _of_the_demonstration() -> dict[str, str]:
         "planner": reverse("scoring:plan"),
         "admin": reverse("admin:index"),
         "admin-studies": reverse("admin:annotation_study_changelist"),
+        "new-study": reverse("annotation:new_study"),
         "admin-benchmark": reverse("admin:annotation_benchmark_change", args=[study.benchmark.pk]),
         "import-benchmark": reverse("admin:annotation_benchmark_import"),
         "documentation": "/docs/",

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGES = {
     "home": "/",
     "builder": "/studies/{study}/batches/",
+    "settings": "/research/studies/{study}/settings/",
+    "new study": "/research/studies/new/",
     "start": "/research/studies/{study}/start/",
     "rehearsals": "/studies/{study}/rehearsals/",
     "overview": "/research/studies/{study}/watch/",
@@ -61,6 +63,35 @@ def test_tells_what_a_tick_costs_at_once(
     expect(result).to_contain_text("SST-2 0 shots")
     researcher.get_by_label("People in each batch").fill("7")
     expect(places).to_have_text("12")
+
+
+def test_tells_what_a_setting_costs_at_once(
+    researcher: Page, live_server: LiveServer, draft: Study
+) -> None:
+    visit(researcher, live_server, draft, "settings")
+    cost = researcher.locator("#cost strong")
+    before = cost.inner_text()
+    researcher.get_by_label("Hourly rate").fill("24")
+    expect(cost).not_to_have_text(before)
+    assert Study.objects.get().hourly_rate == 12
+
+
+def test_brings_back_a_long_text_that_was_not_saved(
+    researcher: Page, live_server: LiveServer, draft: Study
+) -> None:
+    visit(researcher, live_server, draft, "settings")
+    consent = researcher.get_by_label("Consent text")
+    consent.fill("What took an hour to write.")
+    cookies = researcher.context.cookies()
+    researcher.context.clear_cookies()
+    researcher.get_by_role("button", name="Save").click()
+    researcher.context.add_cookies(cookies)
+    visit(researcher, live_server, draft, "settings")
+    expect(consent).to_have_value("What took an hour to write.")
+    researcher.get_by_role("button", name="Save").click()
+    expect(researcher.get_by_text("The settings were saved.")).to_be_visible()
+    expect(researcher.get_by_text("did not save")).to_have_count(0)
+    assert Study.objects.get().consent_text == "What took an hour to write."
 
 
 def test_leads_from_the_draft_through_every_step(

@@ -30,15 +30,17 @@ def walk(page: Page, address: str, folder: Path) -> None:
 
 
 def add_study(page: Page, address: str) -> None:
-    page.goto(f"{address}/admin/annotation/study/add/")
+    page.goto(f"{address}/research/studies/new/")
     page.fill("[name=title]", "Pilot on reviews")
     page.select_option("[name=benchmark]", label="demo")
     page.select_option("[name=channel]", label="Prolific")
+    for more in page.locator("details").all():
+        more.locator("summary").click()
     page.fill("[name=contact]", "reading-study@example.org")
     page.fill("[name=consent_text]", CONSENT)
     page.fill("[name=min_training_score]", "70")
-    page.locator("[name=_save]").first.click()
-    page.wait_for_url(lambda address: not address.endswith("/add/"))
+    page.get_by_role("button", name="Make the draft").click()
+    page.wait_for_url("**/settings/")
 
 
 def add_batches(page: Page, address: str, folder: Path) -> None:

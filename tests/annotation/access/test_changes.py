@@ -125,11 +125,10 @@ def test_logs_more_places_and_where_a_copy_comes_from(owner: User) -> None:
 
 def test_logs_what_was_set_before_and_after(admin_client: Client) -> None:
     study = make.running_batch(contact="ann@example.org").study
-    address = reverse("admin:annotation_study_change", args=[study.pk])
-    form = admin_client.get(address).context["inline_admin_formsets"][0].formset.management_form
-    data = {form.add_prefix(name): form[name].value() for name in form.fields}
-    given = {"contact": "bob@example.org", "platform_fee": study.platform_fee}
-    assert admin_client.post(address, {**data, **given}).status_code == 302
+    address = reverse("annotation:settings", args=[study.slug])
+    shown = admin_client.get(address).context["form"].shown
+    given = {"contact": "bob@example.org", "platform_fee": study.platform_fee, "shown": shown}
+    assert admin_client.post(address, given).status_code == 302
     (change,) = study.changes.filter(action="settings")
     assert (change.before, change.after) == (
         {"contact": "ann@example.org"},

@@ -50,7 +50,7 @@ def messages_of(response: Any) -> str:
 
 def test_adds_a_batch_by_hand(admin_client: Client, study: Study, task: Task) -> None:
     response = admin_client.post(reverse(ADD), form_of(study, task))
-    assert response["Location"] == reverse("admin:annotation_study_change", args=[study.pk])
+    assert response["Location"] == reverse("annotation:settings", args=[study.slug])
     assert study.batches.get().task == task
 
 

@@ -103,7 +103,7 @@ def test_copies_a_study(admin_client: Client) -> None:
     study = make.running_batch().study
     response = admin_client.post(address(study, "copy"), {"title": "Again", "slug": "again"})
     copy = Study.objects.get(slug="again")
-    assert response["Location"] == address(copy, "change")
+    assert response["Location"] == reverse("annotation:settings", args=["again"])
     assert (copy.state, copy.batches.count()) == ("draft", 1)
     assert copy.memberships.get(role="owner").user.username == "admin"
 

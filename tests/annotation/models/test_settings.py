@@ -1,10 +1,8 @@
-from django.contrib.admin.utils import flatten_fieldsets
-
-from annotation.admin.study import StudyAdmin
 from annotation.models import OutcomeRule, Pool, Study
 from annotation.models.settings import BY_COLUMN, SETTINGS, in_table
 from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN, OF_THE_ROW
 from annotation.studies.drafting import COPIED_FIELDS
+from annotation.studies.settings_form import STEPS
 
 
 def test_says_of_each_column_of_a_study_once_what_the_start_makes_of_it() -> None:
@@ -21,7 +19,7 @@ def test_copies_all_that_can_be_set_but_the_seed_and_the_names() -> None:
 def test_describes_each_column_that_can_be_set() -> None:
     can_be_set = {field.name for field in Study._meta.concrete_fields if field.editable}
     assert set(BY_COLUMN) == can_be_set - {"id", "created_at"}
-    assert sorted(flatten_fieldsets(StudyAdmin.fieldsets)) == sorted(BY_COLUMN)
+    assert {one.step for one in BY_COLUMN.values()} == STEPS.keys()
     for model, table in ((Pool, "pools"), (OutcomeRule, "outcomes")):
         can_be_set = {field.name for field in model._meta.concrete_fields if field.editable}
         columns = {one.column for one in in_table(table).values()}

@@ -190,9 +190,10 @@ def test_the_same_batch_is_once_in_a_pool() -> None:
 def test_is_set_up_on_the_pages(client: Client) -> None:
     study = draft()
     client.force_login(make.member(study))
-    page = client.get(reverse("admin:annotation_study_change", args=[study.pk])).content.decode()
-    assert "Link for Nurses" in page
+    page = client.get(reverse("annotation:settings", args=[study.slug])).content.decode()
     assert 'name="pools-0-name"' in page
+    start = client.get(reverse("annotation:start", args=[study.slug])).content.decode()
+    assert "Link for Nurses" in start
     builder = reverse("scoring:builder", args=[study.slug])
     task = study.batches.first().task.slug
     assert "notice-bad" not in client.get(builder).content.decode()

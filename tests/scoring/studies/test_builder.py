@@ -211,13 +211,13 @@ def test_takes_other_seconds_in_the_settings_even_while_people_work(
 ) -> None:
     make.batch(study, task, zero_shot=True)
     make.start_study(study, at=make.NOON)
-    settings = reverse("admin:annotation_study_change", args=[study.pk])
-    form = admin_client.get(settings).context["adminform"].form
-    assert set(form.fields) == {*NEVER_FROZEN}
-    codes = {"outcome_rules-TOTAL_FORMS": 0, "outcome_rules-INITIAL_FORMS": 0}
-    for seconds, status in [("0", 200), ("90", 302)]:
-        given = {"contact": "a@example.org", "platform_fee": 0, "expected_seconds": seconds}
-        assert admin_client.post(settings, given | codes).status_code == status
+    settings = reverse("annotation:settings", args=[study.slug])
+    form = admin_client.get(settings).context["form"]
+    assert {name for name, one in form.fields.items() if not one.disabled} == {*NEVER_FROZEN}
+    given = {"contact": "a@example.org", "platform_fee": 0, "shown": form.shown}
+    for seconds, status in [("0", 422), ("90", 302)]:
+        sent = admin_client.post(settings, given | {"expected_seconds": seconds})
+        assert sent.status_code == status
     study.refresh_from_db()
     assert study.expected_seconds == 90
 

@@ -27,7 +27,7 @@ BAND = "<strong>Simulated people.</strong>"
 # With what each shows of its rows.
 PAGES = {
     "overview": ("/research/studies/{slug}/watch/", "70 of 70 places finished"),
-    "settings": ("/admin/annotation/study/{pk}/change/", 'id="study_form"'),
+    "settings": ("/research/studies/{slug}/settings/", 'name="consent_text"'),
     "people": ("/research/studies/{slug}/people/", r"(\d+) of \1 people.*<td>completed"),
     "person": ("/research/studies/{slug}/people/{person}/", "<tbody>"),
     "payments": (

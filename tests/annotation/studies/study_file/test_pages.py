@@ -32,18 +32,18 @@ def test_hands_a_study_out_as_a_file(client: Client, study: Study) -> None:
     response = client.get(address)
     assert response.content.decode() == study_as_toml(study)
     assert 'filename="my-study.toml"' in response["Content-Disposition"]
-    settings = client.get(reverse("admin:annotation_study_change", args=[study.pk]))
+    settings = client.get(reverse("annotation:settings", args=[study.slug]))
     assert f'href="{address}"' in settings.content.decode()
 
 
 def test_makes_a_draft_of_a_file(client: Client, study: Study) -> None:
     anna = make.member(study.benchmark)
     client.force_login(anna)
-    for page in (reverse("annotation:home"), reverse("admin:annotation_study_add")):
+    for page in (reverse("annotation:home"), reverse("annotation:new_study")):
         assert f'href="{reverse(FROM_FILE)}"' in client.get(page).content.decode()
     response = sent(client, study_as_toml(study).replace("my-study", "other"))
     other = Study.objects.get(slug="other")
-    assert response["Location"] == reverse("admin:annotation_study_change", args=[other.pk])
+    assert response["Location"] == reverse("annotation:settings", args=[other.slug])
     assert (other.state, other.memberships.get().user) == ("draft", anna)
 
 
