@@ -10,7 +10,7 @@ from scoring.figures import views as figures
 from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.views import preregistration_export, report_export, study_report
-from scoring.runs.views import add_system, store_system
+from scoring.runs.views import add_system, store_system, systems
 from scoring.samples.views import samples
 from scoring.studies.views import builder, discard, part, rehearsal, rehearsals, remove_batches
 
@@ -60,6 +60,7 @@ urlpatterns = [
         leaderboards.leaderboard_export,
         name="leaderboard_export",
     ),
+    path("benchmarks/<slug:name>/systems/", systems, name="systems"),
     path("studies/<slug:slug>/batches/", builder, name="builder"),
     path("studies/<slug:slug>/batches/delete/", remove_batches, name="remove_batches"),
     path("studies/<slug:slug>/batches/part/", part, name="part_study"),

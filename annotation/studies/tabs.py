@@ -1,4 +1,5 @@
-"""The pages of a study, in the order in which they are used: what its frame leads to."""
+"""The pages of a study and of a benchmark, in the order in which they are used: what their frames
+lead to."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right, rights_in
-from annotation.models import Study, StudyState
+from annotation.models import Benchmark, Study, StudyState
 from annotation.studies.lifecycle import CHANGES
 
 DRAFTS = (StudyState.DRAFT,)
@@ -24,7 +25,7 @@ CHANGE = "annotation.change_study"
 # The pages of scoring that those of annotation lead to: nothing else here names them.
 _PAGES = "add_system builder bundle comparison episodes imported_studies item leaderboard plan"
 SCORING_PAGES = {
-    name: f"scoring:{name}" for name in f"{_PAGES} rehearsal rehearsals report".split()
+    name: f"scoring:{name}" for name in f"{_PAGES} rehearsal rehearsals report systems".split()
 }
 
 
@@ -60,8 +61,9 @@ class Tab:
         is_fitting = self.from_elsewhere or not study.source
         return has_it and is_fitting and study.state in self.states
 
-    def address(self, study: Study) -> str:
-        return reverse(self.page, args=[*self.before, study.pk if self.by_key else study.slug])
+    def address(self, thing: Study | Benchmark) -> str:
+        name = thing.slug if isinstance(thing, Study) else thing.name
+        return reverse(self.page, args=[*self.before, thing.pk if self.by_key else name])
 
 
 _SET_UP = (Right.SET_UP, CHANGE)
@@ -88,6 +90,43 @@ TABS = (
     Tab("data", "Data", "annotation:exports", *_READ, from_elsewhere=False),
     Tab("log", "Log", "admin:annotation_study_changes", *_SET_UP, by_key=True),
 )
+
+
+# The pages of a benchmark.
+BENCHMARK_TABS = (
+    Tab("tasks", "Tasks", "admin:annotation_benchmark_change", Right.GOLD, by_key=True),
+    Tab("systems", "Systems", SCORING_PAGES["systems"], Right.SET_UP, "scoring.view_run"),
+    Tab(
+        "comparison",
+        "Comparison",
+        SCORING_PAGES["comparison"],
+        Right.TABLES,
+        before=("benchmark",),
+    ),
+    Tab("leaderboard", "Leaderboard", SCORING_PAGES["leaderboard"], Right.TABLES),
+    Tab("log", "Log", "admin:annotation_benchmark_changes", Right.SET_UP, by_key=True),
+)
+
+
+def benchmark_for(
+    request: ResearcherRequest, name: str, permission: str = "", *, right: Right
+) -> Benchmark:
+    benchmark = get_object_or_404(Benchmark, name=name)
+    require(request.user, benchmark, right, permission=permission)
+    return benchmark
+
+
+def benchmark_frame(user: Any, benchmark: Benchmark, *, tab: str) -> dict[str, Any]:
+    """What every page of a benchmark hands its template, for its frame."""
+    return {
+        "benchmark": benchmark,
+        "rights": rights_in(user, benchmark),
+        "tabs": [
+            (one.label, one.address(benchmark), one.name == tab)
+            for one in BENCHMARK_TABS
+            if lets_in(user, benchmark, one.right, permission=one.permission)
+        ],
+    }
 
 
 def study_for(

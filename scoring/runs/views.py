@@ -1,4 +1,5 @@
-"""The page that adds a system from a file: looked at first, and stored from there."""
+"""The pages of a benchmark's systems: which there are, and one added from a file, which is looked
+at first and stored from there."""
 
 from typing import Any
 
@@ -6,7 +7,7 @@ from django import forms
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, studies
@@ -14,8 +15,10 @@ from annotation.jobs.queue import enqueue
 from annotation.jobs.requests import UploadField, order_upload
 from annotation.models import Benchmark, Job
 from annotation.models.errors import BadInput
+from annotation.studies.tabs import benchmark_for, benchmark_frame
 from scoring.models import Method
 from scoring.runs.formats.records import longest, run_fields
+from scoring.runs.systems import MOST_SHOWN, columns_of, runs_of, systems_of
 from scoring.runs.tasks import LOOK, NEEDED, STORE, arguments_of
 
 
@@ -52,6 +55,22 @@ class SystemForm(forms.Form):
             except BadInput as refusal:
                 self.add_error(name, str(refusal))
         return data
+
+
+@never_cache
+@require_safe
+def systems(request: ResearcherRequest, name: str) -> HttpResponse:
+    benchmark = benchmark_for(request, name, right=Right.SET_UP, permission="scoring.view_run")
+    runs = list(runs_of(benchmark))
+    columns = columns_of(runs)
+    context = {
+        **benchmark_frame(request.user, benchmark, tab="systems"),
+        "columns": columns,
+        "systems": systems_of(runs, columns),
+        "most_shown": MOST_SHOWN,
+        "published": benchmark.reported_scores.count(),
+    }
+    return render(request, "scoring/runs/systems.html", context)
 
 
 @never_cache

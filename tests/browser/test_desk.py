@@ -18,6 +18,7 @@ PAGES = {
     "builder": "/studies/{study}/batches/",
     "settings": "/research/studies/{study}/settings/",
     "new study": "/research/studies/new/",
+    "systems": "/benchmarks/{benchmark}/systems/",
     "start": "/research/studies/{study}/start/",
     "rehearsals": "/studies/{study}/rehearsals/",
     "overview": "/research/studies/{study}/watch/",
@@ -36,7 +37,8 @@ def draft() -> Study:
 
 def visit(page: Page, live_server: LiveServer, draft: Study, name: str) -> None:
     batch = draft.batches.get()
-    page.goto(live_server.url + PAGES[name].format(study=draft.slug, batch=batch.pk))
+    path = PAGES[name].format(study=draft.slug, batch=batch.pk, benchmark=draft.benchmark.name)
+    page.goto(live_server.url + path)
 
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
