@@ -464,6 +464,7 @@ TABLE: dict[str, Address] = {
     "scoring:report_export": Address(also(slug, "methods", "text"), EDITORS, EDITORS),
     "scoring:samples": Address(of_study, EDITORS, EDITORS),
     "scoring:elsewhere": Address(of_benchmark, EDITORS, EDITORS),
+    "annotation:benchmark": Address(of_benchmark, EDITORS, "login gone gone no gone gone gone"),
     "scoring:systems": Address(of_benchmark, EDITORS, NOT_ALLOWED),
     "scoring:leaderboard": Address(of_benchmark, VIEWERS, "method " * 7),
     "scoring:leaderboard_export": Address(

@@ -13,7 +13,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils.text import Truncator
 
 from annotation import models
-from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import ColumnsForm
@@ -59,7 +58,6 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         "changes": ("annotation.view_benchmark", Right.SET_UP),
     }
     change_list_template = "admin/annotation/benchmark_list.html"
-    change_form_template = "admin/annotation/benchmark_form.html"
     list_display = ("name", "title", "task_count", "study_count", "created_at")
     search_fields = ("name", "title")
     actions = None
@@ -188,15 +186,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
     def about(self, request: HttpRequest, row: models.Benchmark) -> dict[str, Any]:
-        tasks = row.tasks.annotate(set_count=Count("item_sets"))
-        return {
-            "tasks": [(task, _warnings(task)) for task in tasks],
-            "studies": row.studies.filter(
-                pk__in=rights.studies(request.user, Right.SET_UP).values("pk")
-            ),
-            "rights": rights.rights_in(request.user, row),
-            "show_delete": not correcting.uses_of(row),
-        }
+        return {"show_delete": not correcting.uses_of(row)}
 
 
 def _look(request: ResearcherRequest, job_id: int) -> models.Job | None:

@@ -311,6 +311,8 @@ def to_row(row: Model) -> HttpResponseRedirect:
 def row_url(row: Model) -> str:
     if isinstance(row, Study):
         return reverse("annotation:settings", args=[row.slug])
+    if isinstance(row, Benchmark):
+        return reverse("annotation:benchmark", args=[row.name])
     opts = row._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
 

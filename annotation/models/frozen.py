@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from annotation.models.assignment import CHECK
 from annotation.models.batch import Batch
 from annotation.models.benchmark import Item, ItemSet, Role, Task
-from annotation.models.study import Shuffle
+from annotation.models.study import Shuffle, Study
 from scoring.core.normalisation import as_of
 from scoring.core.s1 import SCORER_VERSION
 
@@ -148,6 +148,13 @@ def draft_content(batch: Batch) -> BatchContent:
         for task in (batch.task, *([batch.check_set.task] if batch.check_set else []))
     )
     return _content(batch, own, *checked)
+
+
+def item_alone(item: Item, task: Task) -> tuple[TaskContent, FrozenExample]:
+    """An item of a set, and its task as a study by the usual rules would show it."""
+    batch = Batch(study=Study(), task=task)
+    content = _of_task(batch, task, task.description, task.latest_gold_version().number)
+    return content, _frozen(item, item.item_set, item.item_set.role)
 
 
 def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> TaskContent:

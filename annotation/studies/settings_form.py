@@ -197,7 +197,7 @@ class StudyForm(RuledForm[Study]):
         super().__init__(*args, **kwargs)
         self.user, self.before = user, _sent(self.data)
         # One that was sent as of a draft is read as that: what it would change is told.
-        self.is_frozen = self.instance.is_frozen and self.before.get(STATE) != _digest(False)
+        self.is_frozen = self.instance.is_frozen and self.before.get(STATE) != digest(False)
         for name in ("drop_group_size", "margin"):
             self.fields[name].required = False
         # A seed that is drawn for a new study; of one that is there it is as stored.
@@ -279,7 +279,7 @@ class StudyForm(RuledForm[Study]):
             name
             for name in BY_COLUMN
             if not self.fields[name].disabled
-            and (name in self.errors or _digest(_plain(self, name)) != self.before.get(name))
+            and (name in self.errors or digest(_plain(self, name)) != self.before.get(name))
         }
         return columns | {name for name, rows in self.rows.items() if rows.has_changed()}
 
@@ -320,7 +320,8 @@ def _stored(study: Study) -> Study:
     return Study.objects.select_related("benchmark", "channel").get(pk=study.pk)
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """What a form carries of a value that it showed."""
     return sha256(str(value).encode()).hexdigest()[:8]
 
 
@@ -338,7 +339,7 @@ def shown(study: Study) -> dict[str, str]:
         **{name: field.value_from_object(study) for name, field in fields.items()},
         **{STATE: study.is_frozen, POOLS: _pools(study), REWARDS: rules_of(study)},
     }
-    return {name: _digest(value) for name, value in values.items()}
+    return {name: digest(value) for name, value in values.items()}
 
 
 def changed_meanwhile(form: StudyForm) -> list[Meanwhile]:

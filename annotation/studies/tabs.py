@@ -94,7 +94,7 @@ TABS = (
 
 # The pages of a benchmark.
 BENCHMARK_TABS = (
-    Tab("tasks", "Tasks", "admin:annotation_benchmark_change", Right.GOLD, by_key=True),
+    Tab("tasks", "Tasks", "annotation:benchmark", Right.GOLD),
     Tab("systems", "Systems", SCORING_PAGES["systems"], Right.SET_UP, "scoring.view_run"),
     Tab(
         "comparison",

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from annotation import models
 from annotation.kinds import answer_kind, compare, gold_in_force
-from annotation.models.frozen import BatchContent, FrozenExample, batch_content
+from annotation.models.frozen import BatchContent, FrozenExample, TaskContent, batch_content
 from annotation.work.closing_page import code_of, ending_of, heading_of
 from annotation.work.consent_facts import ahead
 from annotation.work.finishing import earned
@@ -114,7 +114,10 @@ def asked_html(
 
 
 def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
-    task = content.task_of(example)
+    return render_form(content.task_of(example), example)
+
+
+def render_form(task: TaskContent, example: FrozenExample) -> SafeString:
     kind = answer_kind(task.kind)
     shown = kind.shown(example)
     context = {"content": task, "kind": kind, "example": example, "shown": shown}

@@ -18,7 +18,7 @@ from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_key
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import benchmark_frame, study_frame
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparison import Comparison
 from scoring.tables.arranging import arranged
@@ -87,7 +87,7 @@ def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:
 
 
 def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
-    """What every page says about itself, with a study's tabs; of a benchmark the rights alone."""
+    """What every page says about itself, with the tabs of its study or benchmark."""
     about = {
         "scope": "study" if scope.study else "benchmark",
         "name": scope.name,
@@ -96,7 +96,8 @@ def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
     }
     if scope.study:
         return {**study_frame(request.user, scope.study, tab="comparison"), **about, "tab": tab}
-    return {"rights": rights_of(request, scope), **about, "tab": tab}
+    frame = benchmark_frame(request.user, scope.benchmark, tab="comparison")
+    return {**frame, **about, "rights": rights_of(request, scope), "tab": tab}
 
 
 def _chosen(request: HttpRequest) -> Choices:

@@ -18,6 +18,7 @@ PAGES = {
     "builder": "/studies/{study}/batches/",
     "settings": "/research/studies/{study}/settings/",
     "new study": "/research/studies/new/",
+    "benchmark": "/research/benchmarks/{benchmark}/",
     "systems": "/benchmarks/{benchmark}/systems/",
     "start": "/research/studies/{study}/start/",
     "rehearsals": "/studies/{study}/rehearsals/",

@@ -91,7 +91,7 @@ def test_links_an_import_with_its_benchmark(admin_client: Client, job: Job) -> N
     named = {**task, "slug": "mnli", "name": "MNLI"}
     Job.objects.update(state="done", result={"benchmark": "clues", "tasks": [task, named]})
     page = admin_client.get(address(job)).content.decode()
-    assert reverse("admin:annotation_benchmark_change", args=[benchmark.pk]) in page
+    assert reverse("annotation:benchmark", args=[benchmark.name]) in page
     assert "sst2" in page
     assert "MNLI" in page
     assert "mnli" not in page

@@ -269,6 +269,6 @@ def test_says_who_must_do_what_where_no_model_is_offered(settings: Any) -> None:
 
 def test_is_reached_from_the_page_of_the_benchmark() -> None:
     benchmark = make.task(training=0).benchmark
-    address = reverse("admin:annotation_benchmark_change", args=[benchmark.pk])
+    address = reverse("scoring:systems", args=[benchmark.name])
     page = signed_in(benchmark).get(address).content.decode()
     assert reverse("admin:scoring_run_ask", args=[benchmark.pk]) in page
