@@ -15,6 +15,8 @@ from annotation.kinds.naming import IN_WORDS
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from annotation.studies.from_elsewhere import check_name
+from annotation.studies.rules import broken_rules
+from annotation.studies.settings_form import ClustersField
 from scoring.elsewhere.tasks import JOB
 
 
@@ -37,6 +39,12 @@ class PeopleForm(forms.Form):
             *((way, f"{way}, {told}" if told else way) for way, told in IN_WORDS.items()),
         ],
     )
+    clusters = ClustersField(
+        label="Clusters of items",
+        rows=2,
+        help_text="Where items hang together more widely than by their text, a task and its group "
+        "a line, such as “ner: document”. Items of one cluster count as one.",
+    )
     leaves_out = forms.BooleanField(
         label="Leave out rows whose task or item is not here", required=False
     )
@@ -49,6 +57,13 @@ class PeopleForm(forms.Form):
         except BadInput as refusal:
             raise ValidationError(str(refusal)) from refusal
         return name
+
+
+    def clean_clusters(self) -> dict[str, str]:
+        clusters: dict[str, str] = self.cleaned_data["clusters"]
+        for _, sentence in broken_rules({"clusters": clusters}):
+            raise ValidationError(sentence)
+        return clusters
 
 
 @never_cache

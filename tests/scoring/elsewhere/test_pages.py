@@ -52,6 +52,14 @@ def run_jobs() -> Job:
     return job
 
 
+def test_declares_clusters_in_lines(desk: Client, task: Task) -> None:
+    refused = sent(desk, task, clusters="ner")
+    assert (refused.status_code, Job.objects.count()) == (400, 0)
+    assert "A group is missing" in refused.content.decode()
+    sent(desk, task, clusters=f"{task.slug}: story")
+    assert f"No test item of {task.slug} has the group “story”" in run_jobs().message
+
+
 def test_a_file_becomes_a_study_by_a_job(desk: Client, task: Task, editor: User) -> None:
     response = sent(desk, task)
     job = run_jobs()
