@@ -615,6 +615,16 @@ def test_opens_the_same_by_a_token(world: World, name: str, method: str, expecte
     assert asked(world, method, path, by_token=True) == wanted
 
 
+@pytest.mark.parametrize("name", [name for name in TABLE if name.startswith(API)])
+def test_takes_no_other_method_of_anybody(world: World, name: str) -> None:
+    path = reverse(name, args=TABLE[name].arguments(world))
+    wanted = dict(zip(ACTORS, NOT_ALLOWED.split(), strict=True))
+    others = {"put", "patch", "delete"} - (TABLE[name].more or {}).keys()
+    assert {method: asked(world, method, path, by_token=True) for method in others} == (
+        dict.fromkeys(others, wanted)
+    )
+
+
 @pytest.mark.parametrize(("actor", "is_there"), [("editor", True), ("owner", False)])
 def test_lets_owners_alone_delete_a_draft(world: World, actor: str, is_there: bool) -> None:
     make.batch(world.draft, world.batch.task)
