@@ -8,7 +8,7 @@ import transformers
 
 from annotation.models.errors import Refusal
 from scoring.asking.asked_runs import LOCAL, ModelSettings
-from scoring.asking.likelihood import Told, sum_of
+from scoring.asking.ranking import Likelihoods, sum_of
 from scoring.tuning.fitting import Source
 
 
@@ -27,7 +27,7 @@ class Folder:
         self.way = f"transformers {transformers.__version__}, {device}"
         self._lock = Lock()
 
-    def told(self, prompt: str, texts: Sequence[str]) -> Told:
+    def told(self, prompt: str, texts: Sequence[str]) -> Likelihoods:
         context = self._tokens(prompt)
         own = [self._tokens(prompt + text)[len(context) :] for text in texts]
         if self._most and len(context) + max(map(len, own)) > self._most:
@@ -37,7 +37,7 @@ class Folder:
             )
         with self._lock, torch.inference_mode():
             sums = [self._sum(context, some, text) for some, text in zip(own, texts, strict=True)]
-        return Told(sums, sum(len(context) + len(some) for some in own), 0, self._version)
+        return Likelihoods(sums, sum(len(context) + len(some) for some in own), 0, self._version)
 
     def _sum(self, context: list[int], own: list[int], text: str) -> float:
         inputs = torch.tensor([[*context, *own]], device=self._model.device)

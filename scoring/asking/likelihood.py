@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import openai
 
@@ -20,7 +20,15 @@ from scoring.asking.asked_runs import (
     ModelSettings,
     without_secrets,
 )
-from scoring.asking.ranking import CONTENT_FREE, JOINT, WRITTEN, as_reply, mean_of_shares
+from scoring.asking.ranking import (
+    CONTENT_FREE,
+    JOINT,
+    WRITTEN,
+    Likelihoods,
+    as_reply,
+    mean_of_shares,
+    sum_of,
+)
 from scoring.models import Reply
 
 if TYPE_CHECKING:  # transformers are optional
@@ -29,13 +37,6 @@ if TYPE_CHECKING:  # transformers are optional
 PROBE = "The sky is"
 # Added to the score of a token, so that it is the next one.
 FORCED = 100
-
-
-class Told(NamedTuple):
-    log_probabilities: list[float]
-    read: int
-    written: int
-    version: str
 
 
 class LikelihoodClient:
@@ -80,7 +81,7 @@ class LikelihoodClient:
             output_tokens=sum(one.written for one in told),
         )
 
-    def _told(self, prompt: str, line: Line) -> Told:
+    def _told(self, prompt: str, line: Line) -> Likelihoods:
         return self._model.told(prompt.rstrip(), [JOINT + text for text in line[WRITTEN]])
 
 
@@ -101,14 +102,14 @@ class Endpoint:
         named = "echo" if self._of == self._echoed else "token by token"
         self.way = f"openai {openai.__version__}, completions with log-probabilities, {named}"
 
-    def told(self, prompt: str, texts: Sequence[str]) -> Told:
+    def told(self, prompt: str, texts: Sequence[str]) -> Likelihoods:
         heard: list[Any] = []
         sums = self._of(heard, prompt, texts)
         read, written = (
             sum(reply["usage"][name] for reply in heard)
             for name in ("prompt_tokens", "completion_tokens")
         )
-        return Told(sums, read, written, heard[-1]["model"])
+        return Likelihoods(sums, read, written, heard[-1]["model"])
 
     def _way(self) -> Callable[..., list[float]]:
         why = "it sends none"
@@ -177,10 +178,3 @@ class Endpoint:
     def _heard(self, response: Any) -> None:
         code = response.status_code
         self.trouble = f"status {code}: asked again after a pause" if response.is_error else ""
-
-
-def sum_of(of_tokens: Sequence[float | None], text: str) -> float:
-    known = [one for one in of_tokens if one is not None]
-    if not known or len(known) < len(of_tokens):
-        raise Refusal(f"The model gives no log-probability of “{text.strip()}”.")
-    return sum(known)

@@ -5,12 +5,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import scipy
 
 from annotation.kinds import answer_kind
-from annotation.models.errors import BadInput
+from annotation.models.errors import BadInput, Refusal
 from scoring.prompts.formats import BETWEEN_TEXTS
 from scoring.prompts.prompting import PromptExample, PromptSet
 
@@ -31,6 +31,24 @@ NO_CONTENTS = ("N/A", "[MASK]", "")
 # Between a prompt and what follows, as in lm-evaluation-harness.
 JOINT = " "
 DIGITS = 6
+
+
+class Likelihoods(NamedTuple):
+    """What a model tells of the options after a prompt, in their order, with the tokens that it read
+    and wrote for them and how it calls itself."""
+
+    log_probabilities: list[float]
+    read: int
+    written: int
+    version: str
+
+
+def sum_of(of_tokens: Sequence[float | None], text: str) -> float:
+    """The log-probability of an option, from those of its tokens. Raises Refusal without some."""
+    known = [one for one in of_tokens if one is not None]
+    if not known or len(known) < len(of_tokens):
+        raise Refusal(f"The model gives no log-probability of “{text.strip()}”.")
+    return sum(known)
 
 
 def way_of(kind: str, way: str) -> str:

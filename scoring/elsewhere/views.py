@@ -58,7 +58,6 @@ class PeopleForm(forms.Form):
             raise ValidationError(str(refusal)) from refusal
         return name
 
-
     def clean_clusters(self) -> dict[str, str]:
         clusters: dict[str, str] = self.cleaned_data["clusters"]
         for _, sentence in broken_rules({"clusters": clusters}):
