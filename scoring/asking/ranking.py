@@ -34,8 +34,8 @@ DIGITS = 6
 
 
 class Likelihoods(NamedTuple):
-    """What a model tells of the options after a prompt, in their order, with the tokens that it read
-    and wrote for them and how it calls itself."""
+    """What a model tells of the options after a prompt, in their order; the tokens that it read
+    and wrote for them, and how it calls itself."""
 
     log_probabilities: list[float]
     read: int
