@@ -4,7 +4,7 @@ from annotation.access.views import account, colleague
 from annotation.payments import views as payments
 from annotation.people import views as people
 from annotation.prolific import views as prolific
-from annotation.studies import benchmark_page, settings_page
+from annotation.studies import benchmark_page, members_page, settings_page
 from annotation.studies import views as studies
 from annotation.studies.views import preview
 from annotation.webhooks.views import webhooks
@@ -50,6 +50,14 @@ urlpatterns = [
     path("research/studies/new/", settings_page.new_study, name="new_study"),
     path(f"{STUDY}/settings/", settings_page.settings, name="settings"),
     path("research/benchmarks/<slug:name>/", benchmark_page.benchmark, name="benchmark"),
+    *(
+        path(f"{pattern}/{page.__name__}/", page, {"kind": kind}, name=f"{before}{page.__name__}")
+        for kind, before, pattern in (
+            ("study", "", "research/studies/<slug:name>"),
+            ("benchmark", "benchmark_", "research/benchmarks/<slug:name>"),
+        )
+        for page in (members_page.members, members_page.log)
+    ),
     path(f"{STUDY}/start/", studies.start, name="start"),
     path(f"{STUDY}/study.toml", studies.study_file, name="study_file"),
     path(f"{STUDY}/invitations.csv", studies.invitation_links, name="invitation_links"),

@@ -397,6 +397,10 @@ TABLE: dict[str, Address] = {
     # This study has started: its editors are sent to where it is watched.
     "annotation:start": Address(slug, EDITORS, EDITORS),
     "annotation:settings": Address(slug, EDITORS, EDITORS),
+    "annotation:members": Address(slug, OWNERS, OWNERS),
+    "annotation:log": Address(slug, EDITORS, NOT_ALLOWED),
+    "annotation:benchmark_members": Address(of_benchmark, OWNERS, OWNERS),
+    "annotation:benchmark_log": Address(of_benchmark, EDITORS, NOT_ALLOWED),
     "annotation:new_study": Address(nothing, LIST, LIST),
     "annotation:study_file": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:preview": Address(pk_of("batch"), EDITORS, EDITORS),

@@ -9,25 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, ForeignKey, Model, Q, QuerySet
 from django.forms import Field as FormField
 from django.forms import Form, ModelChoiceField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from annotation.access import rights
-from annotation.access.inviting import LASTS, new_link, take_back
 from annotation.access.requests import ResearcherRequest
-from annotation.access.rights import Right, find_user, give_role
-from annotation.models import Benchmark, ItemSet, MemberRole, Study, Task, clock
+from annotation.access.rights import Right
+from annotation.models import Benchmark, ItemSet, Study, Task
 from annotation.models.access import record_settings
 from annotation.models.errors import Frozen, Refusal
 from annotation.studies.tabs import study_frame
@@ -317,38 +314,7 @@ def row_url(row: Model) -> str:
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
 
 
-NO_ROLE = "none"
-FOLDER = "admin/annotation"
-SHOWN_CHANGES = 200
 _Thing = TypeVar("_Thing", Study, Benchmark)
-
-
-class MemberForm(forms.Form):
-    user = forms.CharField(
-        label="User name",
-        max_length=150,
-        help_text="Of a new member, or of one whose role changes.",
-    )
-    role = forms.ChoiceField(
-        choices=[*MemberRole.choices, (NO_ROLE, "none: no longer a member")],
-        initial=MemberRole.VIEWER,
-    )
-
-    def clean_user(self) -> User:
-        try:
-            return find_user(self.cleaned_data["user"])
-        except Refusal as refusal:
-            raise forms.ValidationError(str(refusal)) from refusal
-
-    def clean_role(self) -> str | None:
-        role = self.cleaned_data["role"]
-        return None if role == NO_ROLE else str(role)
-
-
-class LinkForm(forms.Form):
-    link_role = forms.ChoiceField(
-        label="Role", choices=MemberRole.choices, initial=MemberRole.VIEWER
-    )
 
 
 class MembersAdmin(OwnedAdmin[_Thing]):
@@ -360,49 +326,16 @@ class MembersAdmin(OwnedAdmin[_Thing]):
         )
         record_settings(request.user, stored, before, after)
 
-    def members_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
-        if "take_back" in request.POST:
-            take_back(thing, request.POST["take_back"], by=request.user)
-            messages.success(request, "The link lets nobody in any more.")
-            return HttpResponseRedirect(request.path)
-        makes_link = "link_role" in request.POST
-        link_form = LinkForm(request.POST if makes_link else None)
-        link = ""
-        if makes_link and link_form.is_valid():
-            role = link_form.cleaned_data["link_role"]
-            token = new_link(thing, role, by=request.user, at=clock.now())
-            link = request.build_absolute_uri(reverse("annotation:colleague", args=[token]))
-        form = MemberForm(request.POST if request.POST and not makes_link else None)
-        if form.is_valid():
-            try:
-                give_role(thing, **form.cleaned_data, by=request.user)
-            except Refusal as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                messages.success(request, "The members have been changed.")
-                # Whoever gave the right away has no business here any more.
-                still_may = rights.may(request.user, thing, rights.Right.MEMBERS)
-                return HttpResponseRedirect(request.path if still_may else "/")
-        return self.show_page(
-            request,
-            f"{FOLDER}/members.html",
-            original=thing,
-            title=f"Members of {thing}",
-            form=form,
-            members=rights.members(thing),
-            link=link,
-            link_form=link_form,
-            links=thing.member_links.filter(expires_at__gt=clock.now()).select_related("made_by"),
-            lasts=LASTS.days,
-            back=row_url(thing),
-        )
+    # Pages of the product now; addresses that are kept somewhere still lead there.
 
-    def changes_page(self, request: HttpRequest, thing: _Thing) -> HttpResponse:
-        return self.show_page(
-            request,
-            f"{FOLDER}/changes.html",
-            tab="log",
-            original=thing,
-            title=f"Changes of {thing}",
-            changes=thing.changes.select_related("user")[:SHOWN_CHANGES],
-        )
+    def members_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
+        return redirect(_address("members", thing))
+
+    def changes_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
+        return redirect(_address("log", thing))
+
+
+def _address(page: str, thing: Study | Benchmark) -> str:
+    if isinstance(thing, Study):
+        return reverse(f"annotation:{page}", args=[thing.slug])
+    return reverse(f"annotation:benchmark_{page}", args=[thing.name])

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.decorators import permission_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -63,6 +64,8 @@ class StudyAdmin(MembersAdmin[Study]):
     kept_of_wanted = shown("Places finished", lambda row: f"{row.kept} of {row.wanted}")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
         page = reverse("annotation:new_study")
         return HttpResponseRedirect(f"{page}?{request.GET.urlencode()}")
 

@@ -35,7 +35,7 @@ def scoring_pages(request: HttpRequest) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Tab:
-    """A page of a study. Its address takes the study's slug, after `before`, or its key."""
+    """A page of a study or a benchmark. Its address takes its name, after `before`."""
 
     name: str
     label: str
@@ -44,7 +44,6 @@ class Tab:
     permission: str = ""
     states: Sequence[str] = tuple(StudyState)
     before: tuple[str, ...] = ()
-    by_key: bool = False
     # Whether studies of people have it, and rehearsals, in which there are none.
     of_people: bool = True
     of_rehearsals: bool = True
@@ -63,7 +62,7 @@ class Tab:
 
     def address(self, thing: Study | Benchmark) -> str:
         name = thing.slug if isinstance(thing, Study) else thing.name
-        return reverse(self.page, args=[*self.before, thing.pk if self.by_key else name])
+        return reverse(self.page, args=[*self.before, name])
 
 
 _SET_UP = (Right.SET_UP, CHANGE)
@@ -88,7 +87,8 @@ TABS = (
         from_elsewhere=False,
     ),
     Tab("data", "Data", "annotation:exports", *_READ, from_elsewhere=False),
-    Tab("log", "Log", "admin:annotation_study_changes", *_SET_UP, by_key=True),
+    Tab("members", "Members", "annotation:members", Right.MEMBERS),
+    Tab("log", "Log", "annotation:log", *_SET_UP),
 )
 
 
@@ -104,7 +104,8 @@ BENCHMARK_TABS = (
         before=("benchmark",),
     ),
     Tab("leaderboard", "Leaderboard", SCORING_PAGES["leaderboard"], Right.TABLES),
-    Tab("log", "Log", "admin:annotation_benchmark_changes", Right.SET_UP, by_key=True),
+    Tab("members", "Members", "annotation:benchmark_members", Right.MEMBERS),
+    Tab("log", "Log", "annotation:benchmark_log", Right.SET_UP),
 )
 
 

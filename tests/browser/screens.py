@@ -372,7 +372,7 @@ def test_what_leaves(at_a_desk: Person, album: Album) -> None:
 def test_what_was_changed(at_a_desk: Person, album: Album) -> None:
     batch = measured.cell([0, 1, 2])
     close_study(batch.study, at=timezone.now())
-    at_a_desk.open(reverse("admin:annotation_study_changes", args=[batch.study.pk]))
+    at_a_desk.open(reverse("annotation:log", args=[batch.study.slug]))
     album.shows(at_a_desk, "log")
     at_a_desk.open(reverse("admin:annotation_study_archive", args=[batch.study.pk]))
     album.shows(at_a_desk, "archive")

@@ -20,6 +20,8 @@ PAGES = {
     "new study": "/research/studies/new/",
     "benchmark": "/research/benchmarks/{benchmark}/",
     "systems": "/benchmarks/{benchmark}/systems/",
+    "members": "/research/studies/{study}/members/",
+    "log": "/research/studies/{study}/log/",
     "start": "/research/studies/{study}/start/",
     "rehearsals": "/studies/{study}/rehearsals/",
     "overview": "/research/studies/{study}/watch/",

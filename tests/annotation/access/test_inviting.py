@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from annotation.access.inviting import LASTS, new_link, take_back, use_link
 from annotation.access.rights import Thing, give_role, role_in
-from annotation.models import Change, MemberLink
+from annotation.models import Change, MemberLink, Study
 from annotation.models.errors import Refusal
 from tests import make
 from tests.together import at_once
@@ -43,7 +43,9 @@ def desk(owner: User) -> Client:
 
 
 def members_page(thing: Thing) -> str:
-    return reverse(f"admin:annotation_{thing._meta.model_name}_members", args=[thing.pk])
+    if isinstance(thing, Study):
+        return reverse("annotation:members", args=[thing.slug])
+    return reverse("annotation:benchmark_members", args=[thing.name])
 
 
 def made(desk: Client, thing: Thing, role: str = "viewer") -> str:
@@ -223,7 +225,7 @@ def test_whoever_is_given_a_role_signs_in_at_the_desk(thing: Thing, owner: User,
     bob = User.objects.get(pk=bob.pk)
     assert bob.has_perm("annotation.view_study")
     assert bob.has_perm("annotation.add_study") is (role != "viewer")
-    assert client.get("/admin/").status_code == (302 if role == "viewer" else 200)
+    assert client.get("/admin/annotation/batch/").status_code == (302 if role == "viewer" else 200)
 
 
 def test_saving_a_role_again_lets_in_whoever_lost_the_tick(thing: Thing, owner: User) -> None:

@@ -40,7 +40,7 @@ PAGES = {
     "tests": ("/studies/{slug}/comparison/analysis/", "SIMULATED PEOPLE count as people"),
     "report": ("/studies/{slug}/report/", "What was found.*SIMULATED PEOPLE BEAT"),
     "data": ("/research/studies/{slug}/data/", "judgements"),
-    "log": ("/admin/annotation/study/{pk}/changes/", "closed"),
+    "log": ("/research/studies/{slug}/log/", "closed"),
 }
 FILES = (
     "/research/studies/{slug}/payments.csv",
