@@ -146,10 +146,10 @@ def test_keeps_only_a_hash_and_logs_no_token(desk: Client, thing: Thing) -> None
     token = made(desk, thing, "editor")
     assert token not in told(desk.get(members_page(thing)))
     assert token not in str(list(MemberLink.objects.values()) + list(Change.objects.values()))
-    page = told(desk.get(members_page(thing).replace("members", "changes")))
+    page = told(desk.get(members_page(thing).replace("members", "log")))
     assert "link for a colleague" in page
     Client().post(address(token), SIGN_UP)
-    assert "bob: – → editor" in told(desk.get(members_page(thing).replace("members", "changes")))
+    assert "bob: – → editor" in told(desk.get(members_page(thing).replace("members", "log")))
 
 
 def test_takes_back_no_link_of_another_thing(thing: Thing, owner: User) -> None:
