@@ -26,6 +26,8 @@ PAGE = "annotation/studies/settings.html"
 
 @study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
 def settings(request: ResearcherRequest, study: Study) -> HttpResponse:
+    if "checks" in request.GET:
+        return _checks(request, study)
     if request.method != "POST":
         return _page(request, StudyForm(instance=study, user=request.user))
     if request.htmx:
@@ -46,6 +48,18 @@ def _saved(request: ResearcherRequest, study: Study) -> HttpResponse:
     store(form, by=request.user)
     messages.success(request, "The settings were saved.")
     return redirect("annotation:settings", study.slug)
+
+
+def _checks(request: ResearcherRequest, study: Study) -> HttpResponse:
+    """What reads the gold of all sets and simulates the screening: the page asks for it once it is
+    there."""
+    context = {
+        "study": study,
+        "missing": [] if study.is_frozen else what_is_missing(study),
+        "advice": [] if study.is_frozen else study_advice(study),
+        **screening_facts(study),
+    }
+    return render(request, f"{PAGE}#checks", context)
 
 
 def _costs(request: ResearcherRequest, study: Study) -> HttpResponse:
@@ -71,9 +85,6 @@ def _page(
         **study_frame(request.user, study, tab="settings"),
         "form": form,
         **_cost_of(form),
-        "missing": [] if study.is_frozen else what_is_missing(study),
-        "advice": [] if study.is_frozen else study_advice(study),
-        **screening_facts(study),
         "rules": study.outcome_rules.all(),
         "pools": study.pools.all(),
         "batches": [

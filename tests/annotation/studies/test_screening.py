@@ -138,7 +138,8 @@ def test_reads_a_rule_that_was_frozen_before_guesses_were_measured() -> None:
 def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) -> None:
     batch = drafted(min_training_score=50)
     study = batch.study
-    text = admin_client.get(reverse(f"annotation:{page}", args=[study.slug])).content.decode()
+    address = reverse(f"annotation:{page}", args=[study.slug])
+    text = admin_client.get(address, {"checks": 1}).content.decode()
     assert "Of 100 people who only guess, about 58 get in; of 100 careful ones, about 0 " in text
     assert "lets in at most 10 of 100 who guess is 70 %" in text
     assert "items; a guess is one of 2 labels." in text

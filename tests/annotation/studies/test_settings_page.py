@@ -321,8 +321,10 @@ def test_shows_each_setting_once_in_one_of_five_steps(admin_client: Client, stud
 def test_says_what_is_missing_and_what_to_do_without_batches(admin_client: Client) -> None:
     study = make.study(make.benchmark(), consent_text="")
     page = admin_client.get(address(study)).content.decode()
-    assert "The consent text is empty" in page
     assert "Add batches" in page
+    assert f'hx-get="{address(study)}?checks=1"' in page
+    checks = admin_client.get(address(study), {"checks": 1}).content.decode()
+    assert "The consent text is empty" in checks
 
 
 def test_hands_out_the_link_of_a_batch_but_none_where_the_invited_alone_may_join(
