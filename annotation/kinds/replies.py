@@ -62,7 +62,7 @@ OTHER = re.compile(r"\s*(?:or\b|and\b|to\b|[-\u2013+*/=])")
 NEXT_WORD = re.compile(r"\s?[^\W\d_]+")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
 # Between the labels of a list; a label may hold any of them.
-BETWEEN = (r"[,;\n]", r"[,;\n]|\band\b")
+BETWEEN = (r"[,;，；、\n]", r"[,;，；、\n]|\band\b")
 NOTHING = ("", "none", "none here", "none of these", "no answer", "nothing")
 
 

@@ -263,7 +263,7 @@ class BuilderForm(forms.Form):
         if not text:
             return None
         numbers: set[int] = set()
-        for part in re.split(r"[,;\s]+", text):
+        for part in re.split(r"[,;，；、\s]+", text):
             match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
             if match is None:
                 raise ValidationError("Write numbers and ranges, such as 1-5, 12.")

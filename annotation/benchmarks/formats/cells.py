@@ -65,13 +65,13 @@ def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
 
 
 def labels_in(record: Record, answer: Any, sign: str = "") -> list[Any]:
-    """A list, or the labels in a cell, which the sign divides, or else | or ; or ,."""
+    """A list, or the labels in a cell, which the sign divides, or else | or ; or , in any script."""
     if isinstance(answer, list):
         return answer
     text = str(text_of(answer)).strip()
     if text.startswith("["):
         return python_list(record, text, "the answer")
-    sign = sign or next((one for one in "|;," if one in text), "|")
+    sign = sign or next((one for one in "|;；,，、" if one in text), "|")
     return [part.strip() for part in text.split(sign)] if text else []
 
 

@@ -68,6 +68,9 @@ def test_refuses_what_is_no_answer(form: dict[str, str], sentence: str) -> None:
         ("- anger\n- fear", [0, 2]),
         ("Joy, or glee.", [1]),
         ("fear; fear", [2]),
+        ("anger、fear", [0, 2]),
+        ("fear，anger", [0, 2]),
+        ("fear；anger", [0, 2]),
         ("none of these", []),
         ("[]", []),
         ("", []),
@@ -164,7 +167,10 @@ def test_imports_options_of_each_example_as_one_set(tmp_path: Path, answers: lis
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("written", ["joy|fear", "joy;fear", "joy, fear", '["joy", "fear"]'])
+@pytest.mark.parametrize(
+    "written",
+    ["joy|fear", "joy;fear", "joy, fear", "joy；fear", "joy，fear", "joy、fear", '["joy", "fear"]'],
+)
 def test_imports_a_cell_that_holds_several(tmp_path: Path, written: str) -> None:
     folder = tmp_path / "Tones"
     folder.mkdir()
