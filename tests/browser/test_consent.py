@@ -2,6 +2,7 @@
 
 import pytest
 from django.conf import settings
+from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgement, Task
@@ -30,6 +31,30 @@ def test_can_be_agreed_to_and_declined_without_scrolling(language: str, somebody
     assert last is not None
     assert bar is not None
     assert last["y"] + last["height"] < bar["y"]
+
+
+def test_asks_about_six_tasks_on_one_screen(somebody: Comes) -> None:
+    person = somebody(PHONE, touch=True)
+    bench = make.benchmark()
+    study = make.study(bench, min_training_score=60)
+    for number in range(6):
+        task = make.task(bench)
+        asks = f"You read short texts of paper {number} and say what is the case in each."
+        sample = {"asks": asks, "text": ["It was fun."], "answer": ["good"]}
+        Task.objects.filter(pk=task.pk).update(sample=sample)
+        make.batch(study, task)
+    start_study(study, at=make.NOON)
+    person.open(reverse("annotation:join_study", args=[study.join_token]))
+    last, bar = (
+        person.page.locator(name).bounding_box() for name in (".facts li >> nth=-1", ".agree")
+    )
+    assert last
+    assert bar
+    assert last["y"] + last["height"] < bar["y"]
+    samples = person.page.locator(".ways").get_by_role("link")
+    expect(samples).to_have_count(0)
+    person.page.get_by_text("Try one").tap()
+    expect(samples).to_have_count(6)
 
 
 def test_lets_one_be_tried_by_touch(somebody: Comes) -> None:
