@@ -21,6 +21,7 @@ class Text:
     more_gold: Sequence[Sequence[str]] = ()
     explanation: str = ""
     candidates: Sequence[str] = field(default=())
+    options: Sequence[str] = ()
 
 
 def running_batch_of(
@@ -58,6 +59,7 @@ def _example(task: Task, text: Text, number: int, role: str) -> Example:
     made = make.example(task, f"{role} {number}", role=role)
     made.context = [text.context]
     made.question = text.question
+    made.options = list(text.options)
     made.context_hash = sha256(text.context.encode()).hexdigest()
     made.candidates = [
         [0, *match.span()]

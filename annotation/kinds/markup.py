@@ -140,6 +140,12 @@ def in_line(text: str, markup: str) -> str:
     return mark_safe(RICH.renderInline(text)) if markup == Markup.MARKDOWN else text
 
 
+@register.filter
+def blanks(text: str) -> SafeString:
+    """A cloze question with a blank for @placeholder, in texts of either direction."""
+    return mark_safe(escape(text).replace("@placeholder", '<bdi class="blank">_____</bdi>'))
+
+
 def unreadable(text: str) -> list[str]:
     formulas = [token.content for token in _formulas(RICH.parse(text))]
     return [formula for formula in formulas if not mathml(formula)]

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation import kinds
 from annotation.kinds.replies import read_pieces
@@ -65,7 +65,10 @@ class Spans(kinds.AnswerKind):
             ) from error
         most = content.max_spans
         if most is not None and len(texts) > most:
-            raise BadInput(_("Choose at most %(count)d phrase.") % {"count": most})
+            sentence = ngettext(
+                "Choose at most %(count)d phrase.", "Choose at most %(count)d phrases.", most
+            )
+            raise BadInput(sentence % {"count": most})
         positions: list[Any] = spans
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
         return kinds.Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))

@@ -86,6 +86,8 @@ class BatchContent(TaskContent):
     checks: tuple[FrozenExample, ...] = ()
     check_task: TaskContent | None = None
     least_check_score: float | None = None
+    # What whoever shows the items has found out about all of them, once a process.
+    found: dict[str, Any] = field(default_factory=dict, init=False, hash=False, compare=False)
 
     @cached_property
     def steps(self) -> int:

@@ -25,11 +25,14 @@ from annotation.work.closing_page import code_of, ending_of, heading_of
 from annotation.work.consent_facts import ahead
 from annotation.work.finishing import earned
 from annotation.work.judging import current_example, judgement_at
+from annotation.work.room import room_of
 from annotation.work.wording import amount_text, markdown_html
 
 PAGE = "annotation/work/work.html"
 # From so many answers on it is said how long the rest will take.
 LEAST_PACED = 10
+# In so many first items the bar says how an answer is sent, and that it is final.
+BEGINNING = 3
 
 
 class Position:
@@ -97,6 +100,7 @@ def _answering(position: Position) -> dict[str, Any]:
         "panel": "annotation/work/_answer.html",
         "example": example,
         "asked": position.asked(example),
+        "room": room_of(content, example),
         # Looked up only when a form comes back with an error, and is rendered again.
         "shown": lambda: answer_kind(content.task_of(example).kind).shown(example),
         "progress": progress(position.assignment, content),
@@ -119,8 +123,13 @@ def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
 
 def render_form(task: TaskContent, example: FrozenExample) -> SafeString:
     kind = answer_kind(task.kind)
-    shown = kind.shown(example)
-    context = {"content": task, "kind": kind, "example": example, "shown": shown}
+    context = {
+        "content": task,
+        "kind": kind,
+        "example": example,
+        "shown": kind.shown(example),
+        "room": room_of(content, example),
+    }
     return mark_safe(render_to_string(kind.parts["form"], context))
 
 
@@ -175,6 +184,7 @@ def _revealed(position: Position) -> dict[str, Any]:
         "panel": "annotation/work/_reveal.html",
         "example": example,
         "reveal": reveal,
+        "room": room_of(content, example),
         "shown": answer_kind(content.kind).revealed(example, reveal),
         "progress": progress(assignment, content),
     }
@@ -242,6 +252,7 @@ def place(step: int, content: BatchContent) -> dict[str, Any]:
         "tests": len(content.test),
         # Of the whole work, in which practice comes first.
         "step": step + 1,
+        "begins": step < BEGINNING,
         "steps": content.steps,
         "test_from": content.test_from,
     }

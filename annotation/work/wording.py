@@ -1,7 +1,7 @@
 """Amounts and times as people read them, the same on every page."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -93,6 +93,12 @@ def share_text(percent: float, rounding: str) -> str:
     """In whole percent, or else in tenths: 59.9%."""
     share = Decimal(str(percent)).quantize(Decimal("0.1"), rounding) / 100
     return str(format_percent(share, locale=_here(), decimal_quantization=False))
+
+
+@register.filter
+def beyond(most: int, items: Sequence[object]) -> range:
+    """As many steps as items are missing to the most that there are."""
+    return range(most - len(items))
 
 
 @register.filter("full_stop")

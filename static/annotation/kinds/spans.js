@@ -774,7 +774,7 @@
       if (partner) put("partner", this.label("partner", partner));
       const isOpen = this.most !== 1 && !this.exact && span === this.latest?.span && !this.finished.has(span);
       if (isOpen) put("apart", "+", this.label("another"));
-      put("remove", this.label("remove"));
+      put("remove", "×", this.label("remove"));
       if (this.exact) {
         item.append(edges);
         ["start", "end"].forEach(edge);

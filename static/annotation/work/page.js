@@ -12,8 +12,6 @@
   const SECOND_TAP_MS = 400;
   // Nobody has read a text so soon: a second press was meant for the item before.
   const UNREAD_MS = 800;
-  // Of the window's height: a text that is longer is read by scrolling.
-  const LONG = 0.6;
   const KEYS_OFF = "keys-off";
   const page = document.querySelector("[data-work]");
   // Of this assignment alone: somebody else on the same device has drafts of their own.
@@ -77,9 +75,10 @@
     if (draft?.answer) restoreAnswer(draft.answer);
     restoring = false;
     form?.addEventListener("submit", checkAnswer, true);
-    widen();
+    showKeys();
+    measure();
     page.dispatchEvent(new CustomEvent("answershown"));
-    watchOptions(); // beside the bar as it is then
+    watchOptions();
     page.dispatchEvent(new CustomEvent("answerplaced"));
   }
 
@@ -290,35 +289,29 @@
     } else form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
   }
 
-  // An answer that stands behind the bar is chosen less often: text and answers move closer together
-  // where they do not fit, and nothing is sent before the last answer has been in sight.
+  // What stays in sight has one height in all items of a task, which the letters decide: the bar, and
+  // beside a text on a laptop the question above the answers.
 
-  // Beside a text that is long the question and the answers stand to its right, where there is room.
-
-  function widen() {
-    page.classList.remove("is-wide");
-    const item = page.querySelector(".item"), text = item?.querySelector(".context");
-    const isLong = text?.offsetHeight > LONG * window.innerHeight;
-    if (!isLong || !item.querySelector(".options, .typed")) return;
-    page.classList.add("is-wide");
-    const asked = item.querySelector(".question-top")?.offsetHeight || 0;
-    item.style.setProperty("--asked", `${asked}px`);
+  function measure() {
+    const { style } = document.body, top = page.querySelector(".question-top"), bar = page.querySelector(".send");
+    style.setProperty("--asked", `${top?.offsetHeight || 0}px`);
+    if (bar) style.setProperty("--bar", `${bar.offsetHeight}px`);
   }
+  window.addEventListener("resize", measure);
 
-  const lastOption = () => form?.querySelector(".item .option:last-child");
+  // An answer that stands behind the bar is chosen less often: nothing is sent before the last answer
+  // has been in sight.
+
+  const lastOption = () => [...form?.querySelectorAll(".item .option") || []].at(-1);
   let watcher = null;
 
   function watchOptions() {
     watcher?.disconnect();
     const last = lastOption(), bar = page.querySelector(".send");
-    if (form) page.classList.remove("is-tight");
-    if (!last || getComputedStyle(bar).position !== "sticky") return;
-    const isHidden = () =>
-      last.getBoundingClientRect().bottom + window.scrollY > window.innerHeight - bar.offsetHeight;
-    page.classList.toggle("is-tight", isHidden());
-    if (!isHidden()) return;
-    page.classList.remove("is-tight");
-    if (last.closest(".item-candidate")) return; // names stand in the text, too
+    if (!last || last.closest(".item-candidate")) return; // names stand in the text, too
+    if (getComputedStyle(bar).position !== "sticky") return;
+    const room = window.innerHeight - bar.offsetHeight;
+    if (last.getBoundingClientRect().bottom + window.scrollY <= room + 1) return;
     form.classList.add("has-more-below");
     watcher = new IntersectionObserver(([{ isIntersecting }]) => {
       if (!isIntersecting) return;
@@ -513,6 +506,5 @@
 
   openStep();
   focusField();
-  showKeys();
   document.dispatchEvent(new CustomEvent("keysready", { detail: pressed }));
 })();

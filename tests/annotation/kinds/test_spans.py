@@ -59,6 +59,11 @@ def test_refuses_with_a_sentence(form: dict[str, str], sentence: str) -> None:
         read(max_spans=1, **form)
 
 
+def test_counts_the_phrases_that_may_be_chosen() -> None:
+    with pytest.raises(BadInput, match="at most 2 phrases"):
+        read(max_spans=2, spans="[[0,0,4],[0,9,14],[0,5,8]]")
+
+
 def test_simulates_no_more_pieces_than_the_task_allows() -> None:
     about = content("spans", max_spans=1)
     for seed in range(30):

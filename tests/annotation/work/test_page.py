@@ -8,7 +8,14 @@ from annotation.kinds import MARKS, Piece, Reveal, compare
 from annotation.models import Gold, Judgement, Kind
 from annotation.models.frozen import batch_content
 from annotation.work.judging import submit_answer
-from annotation.work.page import PAGE, next_item_html, page_context, page_frame, progress
+from annotation.work.page import (
+    PAGE,
+    asked_html,
+    next_item_html,
+    page_context,
+    page_frame,
+    progress,
+)
 from tests import make
 from tests.texts import Text, running_batch_of
 
@@ -48,6 +55,21 @@ def test_compares_with_the_union_where_the_score_does() -> None:
     assert marks(reveal) == {"in Rome": "right", "Rome": "missed"}
     assert reveal.score == pytest.approx(2 / 3)
     assert reveal.other_alternatives == []
+
+
+@pytest.mark.parametrize(
+    ("question", "html"),
+    [
+        ("Boats were built by @placeholder.", 'by <bdi class="blank">_____</bdi>.'),
+        ("<b>@placeholder</b>", '&lt;b&gt;<bdi class="blank">_____</bdi>&lt;/b&gt;'),
+    ],
+)
+def test_draws_a_blank_where_a_cloze_question_has_its_sign(question: str, html: str) -> None:
+    text = Text("Ana met Bo.", question=question, gold=["Bo"], candidates=["Ana", "Bo"])
+    batch = running_batch_of(Kind.CANDIDATE, tests=[text])
+    page = asked_html(batch.pk, batch_content(batch.pk).test[0].pk, "en")
+    assert html in page
+    assert "@placeholder" not in page
 
 
 def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple[str, str]]:
