@@ -18,7 +18,7 @@ FERRY = "The ferry to Vis is steered by Marta Kovač, of Dunav Line."
 LONGER = f"{FERRY} {LONG}"
 ASKED = "Which of the people named in the text that you just read has been to the island?"
 PEOPLE = ["Vis", "Marta Kovač", "Dunav Line"]
-LONG_OPTION = "Nobody has, since the boat did not leave the harbour on that day"
+LONG_OPTION = "Nobody has, since the boat did not leave that day"
 # Of what is answered with and of the bar: place, size and letters.
 BOXES = """() => [...document.querySelectorAll(
   ".item .option, .item [type=text], .item .check, .send, .send [data-send], .span-tools, .segment"

@@ -65,7 +65,7 @@ def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
 
 
 def labels_in(record: Record, answer: Any, sign: str = "") -> list[Any]:
-    """A list, or the labels in a cell, which the sign divides, or else | or ; or , in any script."""
+    """A list, or the labels in a cell, cut at the sign, or else at | or ; or , of any script."""
     if isinstance(answer, list):
         return answer
     text = str(text_of(answer)).strip()

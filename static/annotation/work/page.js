@@ -413,8 +413,10 @@
     const [first] = places.map((place) => page.querySelector(place)).filter(Boolean);
     if (!first || !page.querySelector("[data-reveal-form]")) return;
     const box = first.getBoundingClientRect(), bar = page.querySelector(".send");
-    const top = page.querySelector(".question-top") || document.querySelector(".work-head");
-    const hidden = box.top < top.getBoundingClientRect().bottom
+    const above = [...document.querySelectorAll(".work-head, .question-top")]
+      .map((el) => el.getBoundingClientRect())
+      .filter(({ left, right }) => left < box.right && box.left < right); // not beside it
+    const hidden = above.some(({ bottom }) => box.top < bottom)
       || box.bottom > bar.getBoundingClientRect().top;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (hidden) first.scrollIntoView({ block: "center", behavior: calm ? "instant" : "smooth" });
