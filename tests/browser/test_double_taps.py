@@ -109,8 +109,8 @@ def test_choose_an_answer_that_stands_where_the_button_was(tapping: FingerPerson
     tapping.finger.touch(*place, at=first)
     expect(tapping.page.locator("[name=step]")).to_have_value("2")
     tapping.page.locator(".option").last.evaluate(
-        "(option, [x, y]) => { option.style.cssText ="
-        " `position: fixed; z-index: 9; left: ${x - 60}px; top: ${y - 24}px; width: 120px`; }",
+        "(option, [x, y]) => { option.closest('.options').style.zIndex = 9; option.style.cssText ="
+        " `position: fixed; left: ${x - 60}px; top: ${y - 24}px; width: 120px`; }",
         place,
     )
     tapping.finger.touch(*place, at=first + SOON_S)

@@ -37,7 +37,8 @@ def test_leads_through_a_batch_in_arabic_from_right_to_left(somebody: Comes) -> 
     )
     person = somebody(LAPTOP).start(batch)
     expect(person.page.locator("html")).to_have_attribute("dir", "rtl")
-    assert left(person, "[data-send]") > left(person, ".send-hint")
+    # What is answered stands beside the text, and so does the button.
+    assert left(person, ".segment") > left(person, "[data-send]")
     assert left(person, ".progress-title") > left(person, ".progress-pay")
     person.answers_right()
     assert left(person, ".span-text") > left(person, "[data-act=remove]")
