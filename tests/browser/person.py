@@ -117,7 +117,9 @@ class Person:
         # A page that has just come counts them only once its scripts have run.
         self.page.wait_for_load_state()
         if self.page.locator(".has-more-below").count():
-            self.page.locator(".option").last.scroll_into_view_if_needed()
+            # What stands behind the bar is in view for Playwright.
+            last = self.page.locator(".option").last
+            last.evaluate("option => option.scrollIntoView({ block: 'center' })")
             self.page.locator(".has-more-below").wait_for(state="detached")
 
     def _sends_none(self, by: str) -> None:
