@@ -25,7 +25,7 @@ from annotation.work.closing_page import code_of, ending_of, heading_of
 from annotation.work.consent_facts import ahead
 from annotation.work.finishing import earned
 from annotation.work.judging import current_example, judgement_at
-from annotation.work.room import room_of
+from annotation.work.room import Room, room_among, room_of
 from annotation.work.wording import amount_text, markdown_html
 
 PAGE = "annotation/work/work.html"
@@ -118,17 +118,18 @@ def asked_html(
 
 
 def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
-    return render_form(content.task_of(example), example)
+    return render_form(content.task_of(example), example, room_of(content, example))
 
 
-def render_form(task: TaskContent, example: FrozenExample) -> SafeString:
+def render_form(task: TaskContent, example: FrozenExample, room: Room | None = None) -> SafeString:
+    """Without a room, that of this one example."""
     kind = answer_kind(task.kind)
     context = {
         "content": task,
         "kind": kind,
         "example": example,
         "shown": kind.shown(example),
-        "room": room_of(content, example),
+        "room": room or room_among(task.kind, [example]),
     }
     return mark_safe(render_to_string(kind.parts["form"], context))
 

@@ -39,14 +39,18 @@ def room_of(content: BatchContent, example: FrozenExample) -> Room:
     """For an example, as for all of its task in the batch."""
     of = "room of checks" if example.role == CHECK else "room"
     if of not in content.found:
-        kind = answer_kind(content.task_of(example).kind)
         own = (*content.training, *content.test)
         examples = content.checks if example.role == CHECK else own
-        questions = {one.question for one in examples}
-        options = [kind.options_as_read(one) for one in examples]
-        content.found[of] = room_for(questions, options, lettered=bool(example.options))
+        content.found[of] = room_among(content.task_of(example).kind, examples)
     room: Room = content.found[of]
     return room
+
+
+def room_among(kind: str, examples: Collection[FrozenExample]) -> Room:
+    """For these examples of one task."""
+    questions = {one.question for one in examples}
+    options = [answer_kind(kind).options_as_read(one) for one in examples]
+    return room_for(questions, options, lettered=any(one.options for one in examples))
 
 
 def room_for(

@@ -78,7 +78,7 @@ def test_imports_a_table_with_what_is_asked() -> None:
 @pytest.mark.parametrize(
     ("said", "field"), [({"descripton": "x"}, "descripton"), ({"seed": "-1"}, "seed")]
 )
-def test_refuses_what_it_does_not_know_of_a_file(said: dict[str, str], field: str) -> None:
+def test_refuses_what_it_does_not_know_of_a_file(said: dict[str, Any], field: str) -> None:
     status, told = upload(token_client(make.researcher()), "quiz", **said)
     assert (status, [*told]) == (400, [field])
 

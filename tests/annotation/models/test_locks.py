@@ -142,7 +142,8 @@ def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
     work: Work = {
         ("A", (None, batch.test_set)): [Given(batch.test_set.items.all()[0].example_id, score=1)]
     }
-    store_study(task.benchmark, "Other", "Doe 2020", work, at=make.NOON, owner=None)
+    about: dict[str, Any] = {"clusters": {}, "at": make.NOON, "owner": None}
+    store_study(task.benchmark, "Other", "Doe 2020", work, **about)
     assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []
 
 
