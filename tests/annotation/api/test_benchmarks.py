@@ -1,6 +1,7 @@
 """Benchmarks and jobs over the API."""
 
 from io import BytesIO
+from typing import Any
 
 import pytest
 from pytest_django import Settings
