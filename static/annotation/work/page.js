@@ -296,6 +296,8 @@
     const { style } = document.body, top = page.querySelector(".question-top"), bar = page.querySelector(".send");
     style.setProperty("--asked", `${top?.offsetHeight || 0}px`);
     if (bar) style.setProperty("--bar", `${bar.offsetHeight}px`);
+    const verdict = page.querySelector(".verdict");
+    if (verdict?.scrollHeight > verdict?.clientHeight) verdict.tabIndex = 0; // to be scrolled by keys
   }
   window.addEventListener("resize", measure);
 
@@ -407,8 +409,6 @@
 
   /* Where something was missed, or chosen in vain, the first such place comes into view. */
   function showGold() {
-    const verdict = page.querySelector(".verdict");
-    if (verdict?.scrollHeight > verdict?.clientHeight) verdict.tabIndex = 0; // to be scrolled by keys
     const places = ["missed", "extra"].map((mark) => `.context mark.${mark}, .option.${mark}`);
     const [first] = places.map((place) => page.querySelector(place)).filter(Boolean);
     if (!first || !page.querySelector("[data-reveal-form]")) return;
