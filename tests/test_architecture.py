@@ -61,7 +61,7 @@ ROOMS = {
     "scoring.samples": ("core", "models", "cells", "comparison"),
     "scoring.bundle": ("core", "tables", "models", "cells", "comparison"),
     "scoring.runs": ("core", "models", "cells", "samples"),
-    "scoring.elsewhere": ("core", "runs"),
+    "scoring.elsewhere": ("core", "runs", "tables"),
     "scoring.leaderboard": ("core", "tables", "models", "cells", "contrasts", "comparison"),
     "scoring.episodes": ("core", "tables", "models", "cells", "comparison", "runs", "leaderboard"),
     "scoring.planning": ("core", "tables", "models", "cells", "figures"),
@@ -83,7 +83,8 @@ ROOMS = {
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "settings_form", "settings_page", "benchmark_page", "members_page", "crowding", "refusing", "speaking", "authenticating",
+    "tabs", "settings_form", "settings_page", "benchmark_page", "members_page", "listing",
+    "crowding", "refusing", "speaking", "authenticating",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "api", "management"}
 WEB = (

@@ -14,10 +14,11 @@ from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import OwnedAdmin, row_url, shown, to_row
 from annotation.models import Batch, ItemSet, Pool, Role, Study, StudyState, Task
-from annotation.models.texts import counted, is_key
+from annotation.models.texts import is_key
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
+from scoring.tables.table import counted
 
 
 @admin.register(Batch)
@@ -42,7 +43,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
         form = MorePlacesForm(request.POST or None, batch=batch)
 
         def done() -> str:
-            return f"{batch} wants {counted(form.cleaned_data['wanted'], 'person', 'people')} now."
+            return f"{batch} wants {counted(form.cleaned_data['wanted'], 'person,people')} now."
 
         return self.confirm(
             request,

@@ -18,13 +18,13 @@ from annotation.admin.forms import CopyForm, InviteForm, StudyFileForm
 from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
 from annotation.models import Batch, Place, Study, clock
 from annotation.models.errors import Refusal
-from annotation.models.texts import counted
 from annotation.studies.drafting import copy_study, delete_draft
 from annotation.studies.lifecycle import ACTS, CHANGES
 from annotation.studies.people import invite, read_people
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import read_study_file
 from annotation.studies.tabs import CHANGE
+from scoring.tables.table import counted
 
 
 @admin.register(Study)
@@ -93,7 +93,7 @@ class StudyAdmin(MembersAdmin[Study]):
         told, act = CHANGES[name], ACTS[name]
         count = study.assignments.open().of_people().count()
         # Not “at work”: some may have lost their place, and can still finish.
-        begun = f"{counted(count, 'person has', 'people have')} begun and not finished."
+        begun = f"{counted(count, 'person has,people have')} begun and not finished."
         return self.confirm(
             request,
             study,
@@ -169,7 +169,7 @@ class StudyAdmin(MembersAdmin[Study]):
             except Refusal as refusal:
                 form.add_error(None, str(refusal))
             else:
-                done = f"{counted(len(people), 'person has a link', 'people have links')}."
+                done = f"{counted(len(people), 'person has a link,people have links')}."
                 # The log names nobody.
                 self.log_change(request, study, done)
                 messages.success(request, done)

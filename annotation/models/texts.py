@@ -56,11 +56,6 @@ def dotted(place: Collection[str | int]) -> str:
     return storable(key[:100])
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """For pages of researchers, which are in English alone."""
-    return f"{count} {one if count == 1 else many}"
-
-
 def described_beside(module: str) -> dict[str, dict[str, Any]]:
     """What the file beside a module describes: that of `codes.py` in `codes.toml`."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

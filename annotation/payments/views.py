@@ -18,7 +18,6 @@ from annotation.access.rights import Right
 from annotation.jobs.requests import document
 from annotation.models import Payout, Study, clock
 from annotation.models.errors import Refusal
-from annotation.models.texts import counted
 from annotation.payments import ledger
 from annotation.payments.ledger import (
     COLUMNS,
@@ -35,7 +34,7 @@ from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.listing import listing
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
-from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
+from scoring.tables.table import Cell, Line, Table, Value, counted, table_in, values_of
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 
@@ -162,7 +161,7 @@ def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     except NotTyped as refusal:
         return type_again(request, study, refusal)
     approved = ledger.approve(study, chosen, at=clock.now(), by=request.user)
-    people = counted(approved, "person is", "people are")
+    people = counted(approved, "person is,people are")
     messages.success(request, f"What {people} due is approved.")
     return _back(study)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from annotation import models
 from annotation.kinds import answer_score, golds_of
 from annotation.models.frozen import batch_content
-from annotation.models.texts import counted
 from annotation.people import signs
 from annotation.studies.monitoring import Person
+from scoring.tables.table import counted
 
 # Fewer others say little about what is usual.
 ENOUGH_OTHERS = 4
@@ -162,7 +162,7 @@ def _seen(
     if longest_ms >= LONG_ABSENCE_MS:
         yield Flag("absent", f"{longest_ms // 60_000} minutes before one answer")
     if comments:
-        yield Flag("problems", f"{counted(comments, 'problem', 'problems')} reported")
+        yield Flag("problems", f"{counted(comments, 'problem')} reported")
     if is_below_rule:
         yield Flag("rule", "with those who have finished since, the rule would drop them")
     status = person.status or ""

@@ -3,12 +3,10 @@ in a fixed number of queries."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from statistics import median
 
 from django.db.models import Count
-from django.urls import reverse
 
 from annotation import models
 from annotation.access.rights import Right
@@ -22,7 +20,7 @@ from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
-from scoring.tables.table import Cell, Column, Line, Table, Value, columns_in, table_in, values_of
+from scoring.tables.table import Column, columns_in
 
 
 class Row:
@@ -71,20 +69,6 @@ class Row:
         done = f"{self.done} of {self.items} items" if self.done < self.items else ""
         away = "away, place open" if self.is_away else ""
         return tuple(filter(None, [done, away, "excluded" if self.person.is_excluded else ""]))
-
-    def dressed(self, slug: str) -> dict[str, Value | Cell]:
-        """The cells of a page that show more than a value, and what orders them."""
-        person = self.person
-        page = reverse("annotation:person", args=[slug, person.pk])
-        flags = [(flag.label, flag.sentence) for flag in self.flags]
-        state = "at work" if self.is_at_work else person.outcome_label
-        return {
-            "annotator": Cell(person.pseudonym, href=page, note=self.batch),
-            "state": Cell(state, beneath=self.whereabouts),
-            "progress": self.done / self.items if self.items else 0,
-            "flags": Cell(", ".join(label for label, _ in flags), opens=tuple(flags)),
-            "number of flags": len(flags),
-        }
 
     @property
     def is_at_work(self) -> bool:
@@ -211,10 +195,3 @@ COLUMNS = tuple(columns_in(__file__, "people").values())
 
 def columns_for(rights: Collection[Right]) -> list[Column]:
     return [one for one in COLUMNS if one.right in ("", *rights)]
-
-
-def table_of(study: models.Study, found: Iterable[Row], rights: Collection[Right]) -> Table:
-    """What a page lists of them."""
-    columns = [one for one in columns_for(rights) if one.heading]
-    lines = (Line(values_of(columns, row) | row.dressed(study.slug)) for row in found)
-    return replace(table_in(__file__, "people", columns), lines=tuple(lines))

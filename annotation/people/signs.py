@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from annotation.models import Role, Study
 from annotation.models.frozen import BatchContent, FrozenExample
-from annotation.models.texts import counted
+from scoring.tables.table import counted
 
 # Raise by hand when one of the rules below changes: everybody is looked at again.
 VERSION = 1
@@ -107,7 +107,7 @@ def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[s
             f"{where})",
         )
     if pastes := sum(answer.pastes or 0 for answer in answers):
-        yield "paste", f"pasted {counted(pastes, 'time', 'times')}"
+        yield "paste", f"pasted {counted(pastes, 'time')}"
     if untyped := _untyped(answers):
         yield "untyped", untyped
     away = [answer.elapsed_ms - answer.browser_ms for answer in answers if answer.browser_ms]

@@ -1,6 +1,7 @@
 """The pages that watch a study: how it stands, who takes part, and one person."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -9,6 +10,7 @@ from django.contrib import messages
 from django.db.models import Min
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may, rights_in
@@ -30,9 +32,10 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.payments import ledger
 from annotation.payments.views import CorrectionForm, type_again
+from annotation.people import rows as rows_of
 from annotation.people.flags import labels
 from annotation.people.overview import overview
-from annotation.people.rows import Row, chosen, columns_for, row_of, rows, table_of
+from annotation.people.rows import Row, chosen, columns_for, row_of, rows
 from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.forms import ReasonForm
 from annotation.studies.listing import listing
@@ -42,6 +45,7 @@ from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
 from annotation.work.wording import amount_text
+from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
 
 WATCH = "annotation/people/watch.html"
 PEOPLE = "annotation/people/people.html"
@@ -90,6 +94,27 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
     # Another order or choice of columns takes what it shows from the whole page.
     template = f"{PEOPLE}#rows" if request.htmx and request.htmx.target == "rows" else PEOPLE
     return render(request, template, context)
+
+
+def table_of(study: Study, found: Iterable[Row], rights: Collection[Right]) -> Table:
+    """What the page lists of them."""
+    columns = [one for one in columns_for(rights) if one.heading]
+    lines = (Line(values_of(columns, row) | _dressed(study, row)) for row in found)
+    return replace(table_in(rows_of.__file__, "people", columns), lines=tuple(lines))
+
+
+def _dressed(study: Study, row: Row) -> dict[str, Value | Cell]:
+    """The cells that show more than a value, and what orders them."""
+    person, flags = row.person, [(flag.label, flag.sentence) for flag in row.flags]
+    page = reverse("annotation:person", args=[study.slug, person.pk])
+    state = "at work" if row.is_at_work else person.outcome_label
+    return {
+        "annotator": Cell(person.pseudonym, href=page, note=row.batch),
+        "state": Cell(state, beneath=row.whereabouts),
+        "progress": row.done / row.items if row.items else 0,
+        "flags": Cell(", ".join(label for label, _ in flags), opens=tuple(flags)),
+        "number of flags": len(flags),
+    }
 
 
 @_read

@@ -23,13 +23,14 @@ from annotation.access.requests import ResearcherRequest, join_links
 from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study, clock
 from annotation.models.errors import BadInput, Refusal
-from annotation.models.texts import counted, is_text
+from annotation.models.texts import is_text
 from annotation.payments.ledger import check_typed, open_bonuses
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.codes import codes_to_set_up, other_reward, what_it_pays
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from scoring.tables.table import counted
 
 _HIDDEN = forms.PasswordInput(attrs={"autocomplete": "off"})
 _SECRET: dict[str, Any] = {"required": False, "max_length": 300, "widget": _HIDDEN}
@@ -133,7 +134,7 @@ def _draft(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 def _group(request: ResearcherRequest, connection: ProlificStudy) -> str:
     count = connecting.block_repeats(connection, by=request.user)
-    people = counted(count, "person who has", "people who have")
+    people = counted(count, "person who has,people who have")
     return f"{people} worked on these tasks {'is' if count == 1 else 'are'} in the group."
 
 
@@ -144,14 +145,14 @@ def _webhook(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 def _poll(request: ResearcherRequest, connection: ProlificStudy) -> str:
     count = statuses.poll(connection, at=clock.now())
-    return f"{counted(count, 'submission', 'submissions')} changed."
+    return f"{counted(count, 'submission')} changed."
 
 
 def _approve(request: ResearcherRequest, connection: ProlificStudy) -> str:
     done, declined = statuses.approve_submissions(connection, at=clock.now(), by=request.user)
     for sentence in declined:
         messages.warning(request, sentence)
-    submissions = counted(done, "submission is", "submissions are")
+    submissions = counted(done, "submission is,submissions are")
     return f"{submissions} approved or screened out on Prolific."
 
 

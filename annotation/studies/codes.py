@@ -13,9 +13,10 @@ from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.errors import Refusal
 from annotation.models.frozen import draft_content
-from annotation.models.texts import counted, described_beside
+from annotation.models.texts import described_beside
 from annotation.work.consent_facts import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
+from scoring.tables.table import counted
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
@@ -131,7 +132,7 @@ def set_rewards(
     finished = study.assignments.of_people().exclude(outcome="").count() if is_other else 0
     if finished and not to_everybody:
         raise CountsForAll(
-            f"{counted(finished, 'person has', 'people have')} finished, and what stands here "
+            f"{counted(finished, 'person has,people have')} finished, and what stands here "
             "counts as paid to them by the platform: with less, a bonus would pay it a second "
             "time; with more, they would get less than they are due. If the platform pays the new "
             "amount to everybody, those who have finished, too, tick that."

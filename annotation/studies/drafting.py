@@ -30,11 +30,12 @@ from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN
-from annotation.models.texts import checksum, counted
+from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
 from annotation.work.estimating import far_longer, timed
 from scoring.core.episodes import Draws
 from scoring.core.parts import lay_out
+from scoring.tables.table import counted
 
 # The log names no more batches of one change than this.
 MOST_LOGGED = 20
@@ -287,7 +288,7 @@ def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
         sizes = {shots_of(batch) for batch in possible}
         known = ", ".join(map(str, sorted(size for size in sizes if size is not None)))
         raise BadInput(
-            f"The task {task.slug} has {counted(len(fitting), 'batch', 'batches')} with {shots} "
+            f"The task {task.slug} has {counted(len(fitting), 'batch,batches')} with {shots} "
             f"shots, not {wanted}; it has sets with these shots: {known}."
         )
     return fitting[:wanted]

@@ -28,7 +28,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.models.study import FROZEN_FIELDS
-from annotation.models.texts import counted, described_beside
+from annotation.models.texts import described_beside
 from annotation.models.webhook import tell
 from annotation.studies.checks import NO_DESCRIPTION, problems_of_checks
 from annotation.studies.clusters import problems_of_clusters
@@ -39,6 +39,7 @@ from annotation.work.estimating import timed, unequal_lengths
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
+from scoring.tables.table import counted
 
 # What changes the state of a study that has started.
 CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
@@ -112,7 +113,7 @@ def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str
             where = "look at its gold in the audit"
             yield f"No test item of {task} can be answered correctly: {where}."
         elif not study.unanswerable_reason.strip():
-            many = counted(len(items), "test item", "test items")
+            many = counted(len(items), "test item")
             named = ", ".join(items[:MOST_NAMED]) + " …" * (len(items) > MOST_NAMED)
             yield (
                 f"Nobody can get {many} of {task} wholly right ({named}), and no score can be "
@@ -126,7 +127,7 @@ def _problems_of_choices(batches: Collection[Batch]) -> Iterator[str]:
         if lost := not_offered(item_set):
             yield (
                 f"The set {item_set.name} of {item_set.task} does not offer the right answer of "
-                f"{counted(len(lost), 'item', 'items')} ({lost[0]}): import the task again."
+                f"{counted(len(lost), 'item')} ({lost[0]}): import the task again."
             )
 
 

@@ -26,9 +26,9 @@ from annotation.models import (
     Study,
     WorkSummary,
 )
-from annotation.models.texts import counted
 from annotation.work.finishing import CENT, elapsed_hours
 from annotation.work.qualifying import screen
+from scoring.tables.table import counted
 
 
 class Person(NamedTuple):
@@ -236,9 +236,9 @@ def _card(study: Study, rights: frozenset[Right], figures: dict[str, Any]) -> Ca
 
 def _looks(rights: frozenset[Right], figures: dict[str, Any]) -> Iterable[str]:
     if figures["flagged"] and Right.PEOPLE in rights:
-        yield f"{counted(figures['flagged'], 'person needs', 'people need')} a look."
+        yield f"{counted(figures['flagged'], 'person needs,people need')} a look."
     if figures["comments"] and Right.GOLD in rights:
-        yield f"{counted(figures['comments'], 'problem was', 'problems were')} reported."
+        yield f"{counted(figures['comments'], 'problem was,problems were')} reported."
 
 
 def _step(study: Study, figures: dict[str, Any]) -> str | None:

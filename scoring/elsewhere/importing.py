@@ -18,7 +18,6 @@ from annotation.kinds import answer_kind
 from annotation.kinds.naming import WAYS
 from annotation.models import Benchmark, Role, Study, Task
 from annotation.models.errors import BadInput, Refusal
-from annotation.models.texts import counted
 from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.from_elsewhere import Given, Sets, check_name, store_study
 from scoring.core.normalisation import read_number
@@ -26,6 +25,7 @@ from scoring.runs.import_report import breach_of_form
 from scoring.runs.joining import ItemFinder, NoMatch
 from scoring.runs.naming import by_way, way_of
 from scoring.runs.storing import check_answer, find_test_set
+from scoring.tables.table import counted
 
 NEEDED = ("person", "item")
 COLUMNS = (*NEEDED, "task", "answer", "score", "shots", "split", "seconds")
@@ -71,11 +71,11 @@ class Imported:
     study: Study | None = None
 
     def in_words(self) -> Iterator[str]:
-        rows, people = counted(self.read, "row", "rows"), counted(self.people, "person", "people")
+        rows, people = counted(self.read, "row"), counted(self.people, "person,people")
         kept = f"{self.stored} kept ({people}), {self.left_out.total()} left out"
         yield f"{self.file}: {rows} read, {kept}."
         for reason, count in self.left_out.most_common():
-            yield f"Left out: {counted(count, 'row', 'rows')}, as {reason}."
+            yield f"Left out: {counted(count, 'row')}, as {reason}."
         if self.unused:
             yield f"Columns that were not read: {', '.join(self.unused)}."
         if self.scores:

@@ -13,13 +13,12 @@ from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
 from annotation.models.benchmark import LAID_OUT, PART, cluster_of, names_of
-from annotation.models.texts import counted as count_of
 from annotation.studies.lifecycle import not_as_named
 from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
 from scoring.report.words import day
-from scoring.tables.table import span
+from scoring.tables.table import counted, span
 
 NORMALISED = {
     "typed": "without case, superfluous space and punctuation at the ends, in whatever form of "
@@ -102,8 +101,8 @@ def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
 
 def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
     """Such as “60 of 210 items of SST-2 (seed 0)”, of sets that are by name a part of another."""
-    counted = Counter(batch.test_set for batch in batches)
-    for test_set, count in counted.items():
+    uses = Counter(batch.test_set for batch in batches)
+    for test_set, count in uses.items():
         whole, _, drawn = test_set.name.rpartition(PART)
         items = Item.objects.filter(item_set__task=task, item_set__name=whole).count()
         if items and not LAID_OUT.search(test_set.name):
@@ -198,7 +197,7 @@ class Design:
             if batch.pool:
                 wanted[batch.pool] += batch.wanted
         return [
-            f"{pool}{f' ({pool.about})' if pool.about else ''}, {count_of(n, 'place', 'places')}"
+            f"{pool}{f' ({pool.about})' if pool.about else ''}, {counted(n, 'place')}"
             for pool, n in wanted.items()
         ]
 

@@ -12,9 +12,10 @@ from annotation.models import Batch, Benchmark, ItemSet, Pool, Role, Task, new_t
 from annotation.models.benchmark import LAID_OUT, PART
 from annotation.models.errors import BadInput
 from annotation.models.settings import in_table
-from annotation.models.texts import checksum, counted
+from annotation.models.texts import checksum
 from annotation.studies.drafting import cut_test_set, in_parts, possible_batches, shots_of
 from annotation.studies.study_file.reading import StudyFile
+from scoring.tables.table import counted
 
 _KEYS = in_table("batches")
 # What is put together where tables differ in nothing else.
@@ -249,6 +250,6 @@ class BatchReader:
             if items > there:
                 sentence = (
                     f"The test set {test_set.name} of {test_set.task.slug} has "
-                    f"{counted(there, 'item', 'items')}: ask for fewer, or leave this out for all."
+                    f"{counted(there, 'item')}: ask for fewer, or leave this out for all."
                 )
                 raise self.file.wrong((*place, "items_a_person"), sentence)

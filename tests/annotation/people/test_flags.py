@@ -13,7 +13,8 @@ from annotation.access.rights import Right
 from annotation.benchmarks.audit import audit_task
 from annotation.models import Assignment, Batch, Task
 from annotation.people.flags import ENOUGH_ANSWERS, MOST_NAMES, _median_of_others
-from annotation.people.rows import chosen, rows, table_of
+from annotation.people.rows import chosen, rows
+from annotation.people.views import table_of
 from annotation.studies.lifecycle import start_study
 from annotation.work.commenting import add_comment
 from annotation.work.judging import begin, leave_reveal, submit_answer
