@@ -1,7 +1,5 @@
 """A request as the views get it, with what the middleware added; and who may go on with it."""
 
-from collections.abc import Sequence
-
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -84,8 +82,3 @@ def _link(request: HttpRequest, page: str, token: str, channel: Channel | None =
     """With what the channel fills in, if it has placeholders; others add parameters themselves."""
     link = request.build_absolute_uri(reverse(f"annotation:{page}", args=[token]))
     return f"{link}?{channel.link_query}" if channel and channel.link_query else link
-
-
-def parameter_names(channel: Channel) -> Sequence[str]:
-    names = (channel.person_param, channel.study_param, channel.submission_param)
-    return [name for name in (*names, channel.signature_param) if name]

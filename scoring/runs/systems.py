@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import F
-
-from annotation.models import Benchmark, Task
+from annotation.models import Task
 from scoring.models import Run, shots_label
-from scoring.models.run import RunQuerySet, method_label, shots_order, shots_text
+from scoring.models.run import method_label, shots_order, shots_text
 
 EPISODES = "episodes"
 # Of more runs in a cell their number is shown.
@@ -39,19 +37,7 @@ class System(NamedTuple):
 
     @property
     def partial(self) -> int:
-        return sum(bool(run.missing) for run in self.runs)  # type: ignore[attr-defined]
-
-
-def runs_of(benchmark: Benchmark) -> RunQuerySet:
-    """With the two counts of their reports that the table needs: the rest may be long."""
-    counts = {"matched": F("report__matched"), "missing": F("report__missing")}
-    runs = Run.objects.of_benchmark(benchmark).select_related("task", "owner")
-    return runs.defer("report", "citation").annotate(**counts)
-
-
-def coverage_of(run: Run) -> float | None:
-    matched, missing = run.matched or 0, run.missing or 0  # type: ignore[attr-defined]
-    return matched / (matched + missing) if matched + missing else None
+        return sum(run.is_partial for run in self.runs)
 
 
 def column_of(run: Run) -> str:
@@ -84,7 +70,7 @@ def _line(task: Task, runs: Sequence[Run], columns: Sequence[str]) -> Line:
     by_column: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_column[column_of(run)].append(run)
-    shares = [share for run in runs if (share := coverage_of(run)) is not None]
+    shares = [run.coverage for run in runs if run.coverage is not None]
     return Line(
         task=task,
         cells=[by_column[column] for column in columns],

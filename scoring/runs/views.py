@@ -16,9 +16,9 @@ from annotation.jobs.requests import UploadField, order_upload
 from annotation.models import Benchmark, Job
 from annotation.models.errors import BadInput
 from annotation.studies.tabs import benchmark_for, benchmark_frame
-from scoring.models import Method
+from scoring.models import Method, Run
 from scoring.runs.formats.records import longest, run_fields
-from scoring.runs.systems import MOST_SHOWN, columns_of, runs_of, systems_of
+from scoring.runs.systems import MOST_SHOWN, columns_of, systems_of
 from scoring.runs.tasks import LOOK, NEEDED, STORE, arguments_of
 
 
@@ -61,7 +61,7 @@ class SystemForm(forms.Form):
 @require_safe
 def systems(request: ResearcherRequest, name: str) -> HttpResponse:
     benchmark = benchmark_for(request, name, right=Right.SET_UP, permission="scoring.view_run")
-    runs = list(runs_of(benchmark))
+    runs = list(Run.objects.of_benchmark(benchmark).select_related("task", "owner"))
     columns = columns_of(runs)
     context = {
         **benchmark_frame(request.user, benchmark, tab="systems"),
