@@ -160,11 +160,16 @@ def imports(desk: Desk, file: Path) -> None:
     expect(desk.page.get_by_text("SST-2").first).to_be_visible()
 
 
+def opens_everything(desk: Desk) -> None:
+    desk.page.locator("main summary").evaluate_all("all => all.forEach((one) => one.click())")
+
+
 def sets_up(desk: Desk) -> None:
     """A study with a rule and a fee, and every batch that its benchmark allows."""
     page = desk.page
     page.goto(desk.origin)
     desk.follows("Make a study")
+    opens_everything(desk)
     page.get_by_label("Title").fill("A pilot in the harbour")
     page.get_by_label("Benchmark").select_option("harbours")
     page.get_by_label("Channel").select_option(label="Prolific")
@@ -174,11 +179,14 @@ def sets_up(desk: Desk) -> None:
     page.get_by_label("Floor, in percent").fill("50")
     page.get_by_label("Why a weak screening stays").fill("Two items can screen no better.")
     page.get_by_label("People an hour from one address").fill("0")
-    desk.presses("Save")
+    desk.presses("Make the draft")
+    desk.shows("The study is a draft.")
+    opens_everything(desk)
     for outcome, amount in LEAST.items():
-        row = page.locator("#outcome_rules-group tr.has_original", has_text=outcome)
+        row = page.locator("#pay tbody tr", has_text=outcome)
         row.locator("[name$=minimum]").fill(amount)
     desk.presses("Save")
+    desk.shows("The settings were saved.")
     page.goto(desk.origin)
     desk.follows("Add batches")
     for task in KINDS:
