@@ -1,6 +1,8 @@
 """The researcher's pages before a study runs, in a browser: axe, width, and what
 changes at once."""
 
+from typing import Any
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -9,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.models import Study
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
-from tests.browser.test_accessibility import OPTIONS, WIDER
+from tests.browser.test_accessibility import OF_COLOURS, OPTIONS, WIDER
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -117,3 +119,18 @@ def test_leads_from_the_draft_through_every_step(
     researcher.get_by_role("button", name="Start the study").click()
     expect(researcher.get_by_text("The study is open.")).to_be_visible()
     assert not draft.assignments.exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_admin_can_be_read_in_the_colours_of_the_product(
+    researcher: Page, live_server: LiveServer, draft: Study, scheme: Any
+) -> None:
+    researcher.emulate_media(color_scheme=scheme)
+    batch = draft.batches.get()
+    wrong = {}
+    for page in ("", "annotation/batch/", f"annotation/batch/{batch.pk}/change/", "scoring/run/"):
+        researcher.goto(f"{live_server.url}/admin/{page}")
+        found = Axe().run(researcher, options=OF_COLOURS).response["violations"]
+        wrong[page] = [node["html"][:120] for rule in found for node in rule["nodes"]]
+        wrong[page] += ["too wide"] * (researcher.evaluate(WIDER) != 0)
+    assert {page: those for page, those in wrong.items() if those} == {}
