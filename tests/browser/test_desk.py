@@ -89,7 +89,7 @@ def test_brings_back_a_long_text_that_was_not_saved(
     visit(researcher, live_server, draft, "settings")
     consent = researcher.get_by_label("Consent text")
     consent.fill("What took an hour to write.")
-    cookies = researcher.context.cookies()
+    cookies: Any = researcher.context.cookies()
     researcher.context.clear_cookies()
     researcher.get_by_role("button", name="Save").click()
     researcher.context.add_cookies(cookies)

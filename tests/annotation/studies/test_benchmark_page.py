@@ -65,7 +65,7 @@ def test_shows_an_item_the_audit_and_where_to_go_on(editor: Client, task: Task) 
     Task.objects.update(audit=[NOTE, WARNING])
     page = editor.get(address(task)).content.decode()
     assert "audit: 1 warning<" in page
-    assert page.index(WARNING["message"]) < page.index(NOTE["message"])
+    assert page.index(str(WARNING["message"])) < page.index(str(NOTE["message"]))
     Task.objects.update(audit=[])
     assert "audit:" not in editor.get(address(task)).content.decode()
 

@@ -339,7 +339,7 @@ def test_hands_out_the_link_of_a_batch_but_none_where_the_invited_alone_may_join
 
 def test_tells_what_it_costs_with_what_the_form_says(admin_client: Client, study: Study) -> None:
     def cost(**changes: Any) -> str:
-        htmx = {"HTTP_HX_REQUEST": "true"}
+        htmx: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
         form = form_of(study, **changes)
         page = admin_client.post(address(study), form, **htmx).content.decode()
         assert page.strip().startswith('<div id="cost"')
@@ -382,7 +382,8 @@ def pool_form(of: Study, *, there: int = 0, **fields: Any) -> dict[str, Any]:
 
 
 def test_adds_changes_and_deletes_a_pool_and_logs_it(admin_client: Client, study: Study) -> None:
-    new = {"name": "Experts", "slug": "experts", "about": "", "min_check_score": ""}
+    new: dict[str, Any] = {"name": "Experts", "slug": "experts", "about": ""}
+    new["min_check_score"] = ""
     admin_client.post(address(study), pool_form(study, **new))
     pool = study.pools.get()
     here = {**new, "id": pool.pk, "study": study.pk}
