@@ -147,6 +147,14 @@ def text_of(value: Any) -> Any:
     return "" if value is None else str(value) if isinstance(value, int | float) else value
 
 
+def written(value: Any) -> Any:
+    """A table that a cell holds as lists, a line a row with bars between; all else as it is."""
+    is_table = isinstance(value, list) and value and all(isinstance(row, list) for row in value)
+    if not is_table or any(isinstance(one, list | dict) for row in value for one in row):
+        return value
+    return "\n".join(" | ".join(str(text_of(one)) for one in row) for row in value)
+
+
 def texts_of(value: Any) -> Any:
     return [text_of(one) for one in value] if isinstance(value, list) else text_of(value)
 

@@ -21,6 +21,7 @@ from annotation.benchmarks.formats.cells import (
     text_of,
     texts_of,
     turns,
+    written,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
 from annotation.benchmarks.formats.columns import (
@@ -209,6 +210,8 @@ class TableReader:
             given = columns.get(field)
             if isinstance(given, list):
                 values = [value_at(cells, path) for path in given]
+                if field == "context":
+                    values = [written(one) for one in values]
                 flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
                 if field == "options":
                     is_counted = not are_options(columns)
@@ -221,7 +224,7 @@ class TableReader:
             question = re.sub(
                 r"{([^}]*)}", lambda m: str(text_of(value_at(cells, m[1]))), self.known.asks
             )
-        context, question = turns(cell("context")), turns(question)
+        context, question = written(turns(cell("context"))), turns(question)
         # A question without a text is the text.
         is_alone = context in NOTHING
         fields: Fields = {

@@ -1,7 +1,9 @@
 """Published files with gaps that say nothing: options, answers, parts and pieces that only look as
 if they were there. They are asked about or told, never taken for what they are not."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,3 +205,33 @@ def test_offers_no_other_rows_than_those_it_was_told(tmp_path: Path) -> None:
     (task,) = read(folder_of(files, tmp_path), said=columns)
     assert task.sets[-1].examples[0].context == ("One 0.", "Two 0.")
     assert "test.jsonl" in task.notes["unlabelled"][0]
+
+
+TABLES: list[dict[str, Any]] = [
+    {
+        "table": {"uid": f"t{n}", "table": [["", "2019", 2018], ["Revenue", 100 + n, 90.5]]},
+        "paragraphs": [
+            {"order": 1, "text": f"Firm {n} sells tea."},
+            {"order": 2, "text": "Or so."},
+        ],
+        "questions": [
+            {"uid": f"q{n}", "question": "What was sold?", "answer": f"{100 + n} tons"},
+            {"uid": f"r{n}", "question": "When?", "answer": "2019", "answer_type": "span"},
+        ],
+    }
+    for n in range(8)
+]
+
+
+def test_shows_a_table_that_a_cell_holds_as_lists() -> None:
+    columns = {"context": ["table.table", "paragraphs.text"]}
+    about: dict[str, Any] = {"rows": "questions", "kind": "text", "columns": columns}
+    [first, *_] = read_text("t.json", json.dumps(TABLES), said=about).sets[-1].examples
+    assert first.context == (" | 2019 | 2018\nRevenue | 100 | 90.5", "Firm 0 sells.", "Or so.")
+    alone = [
+        {"q": f"How much in {n}?", "text": row["table"]["table"], "a": n}
+        for n, row in enumerate(TABLES)
+    ]
+    about = {"columns": {"context": "text", "question": "q", "answer": "a"}}
+    [first, *_] = read_text("t.json", json.dumps(alone), said=about).sets[-1].examples
+    assert first.context == (" | 2019 | 2018\nRevenue | 100 | 90.5",)
