@@ -227,7 +227,7 @@ def test_shows_a_table_that_a_cell_holds_as_lists() -> None:
     columns = {"context": ["table.table", "paragraphs.text"]}
     about: dict[str, Any] = {"rows": "questions", "kind": "text", "columns": columns}
     [first, *_] = read_text("t.json", json.dumps(TABLES), said=about).sets[-1].examples
-    assert first.context == (" | 2019 | 2018\nRevenue | 100 | 90.5", "Firm 0 sells.", "Or so.")
+    assert first.context == (" | 2019 | 2018\nRevenue | 100 | 90.5", "Firm 0 sells tea.", "Or so.")
     alone = [
         {"q": f"How much in {n}?", "text": row["table"]["table"], "a": n}
         for n, row in enumerate(TABLES)
