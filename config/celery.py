@@ -1,9 +1,11 @@
 """The background worker and its schedule."""
 
+import logging
 import os
 from importlib import import_module
+from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import worker_init
 from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
@@ -11,7 +13,24 @@ from kombu.transport import TRANSPORT_ALIASES
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 TRANSPORT_ALIASES["filesystem"] = "config.broker:Transport"
-app = Celery("baseliner")
+logger = logging.getLogger(__name__)
+
+
+class Fitting(Task[..., Any]):
+    """Work that a worker does as long as the database is of its version; then it ends, and leaves
+    this and the rest to one that fits."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        worker = not self.request.is_eager and self.request.hostname
+        # Like what is imported at a start, this needs the applications.
+        if worker and (wrong := import_module("config.migrations").misfit()):
+            logger.error("The worker takes no more work and ends. %s", wrong)
+            self.app.control.shutdown([worker])
+            return None
+        return super().__call__(*args, **kwargs)
+
+
+app = Celery("baseliner", task_cls=Fitting)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # What is run at a time or for a job. Many stand beside what they run.
 app.conf.imports = [

@@ -62,6 +62,7 @@ EARLIER = (
     "The database was not migrated to this version of Baseliner: run `manage.py migrate` of this "
     "version on it, then start again."
 )
+AWAY = "The database does not answer: start it, or set DATABASE_URL to where it is."
 LATER = "The database was migrated by a later version of Baseliner: start that version, not this."
 
 
@@ -72,6 +73,14 @@ def misfit() -> str:
     if {key for key in applied if key[0] in OURS} - known:
         return LATER
     return "" if newest <= applied else EARLIER
+
+
+def why_refused() -> str:
+    """Why the database refused a command, as far as that is for whoever runs it to mend."""
+    try:
+        return misfit()
+    except DatabaseError:
+        return AWAY
 
 
 @cache

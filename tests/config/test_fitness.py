@@ -11,8 +11,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
+from annotation.jobs import queue
 from annotation.models import Judgement, Place, clock
 from annotation.models.resting import Rest
+from annotation.tasks import run_job
 from config import celery, migrations, serve
 from config.health import fitness
 from tests import make
@@ -82,6 +84,24 @@ class TestVersion:
         monkeypatch.setattr(connections, "close_all", lambda: None)
         with pytest.raises(SystemExit, match=sentence):
             start.refuse_another_database()
+
+    def test_a_worker_ends_when_the_database_moves_on(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        ended: list[list[str]] = []
+        ran: list[int] = []
+        monkeypatch.setattr(celery.app.control, "shutdown", ended.append)
+        monkeypatch.setattr(queue, "run_job", ran.append)
+        run_job.push_request(hostname="second@here", called_directly=False)
+        try:
+            run_job(7)
+            assert (ran, ended) == ([7], [])
+            another_version(migrations.LATER)
+            run_job(7)
+        finally:
+            run_job.pop_request()
+        assert (ran, ended) == ([7], [["second@here"]])
+        assert migrations.LATER in caplog.text
 
     def test_make_run_migrates_no_later_database(self, monkeypatch: pytest.MonkeyPatch) -> None:
         another_version(migrations.LATER)
