@@ -112,9 +112,13 @@ def test_takes_or_refuses_what_was_found(
     target.try_out(changed(target, file, place, value))
 
 
+NESTED = b"[" * 600 + b"3" + b"]" * 600
 RAW: list[tuple[str, bytes]] = [
     # As MMLU's own files are, with more columns than letters.
     ("question-csv", b"What?" + b",a" * 29 + b",B"),
+    # A point in a column's name, which leads into no other.
+    ("question-lines", b'{"question>": "Who?", "choices": [[]], "answer": 1, "0.5": "Who?"}'),
+    ("question-lines", b'{"question": "Who?", "choices": [%s, "B"], "answer": 1}' % NESTED),
     *(("restore", row) for row in (b"{", b"1", b"[]", b'{"a": 1}', b"[" * 9_999)),
 ]
 

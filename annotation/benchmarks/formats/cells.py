@@ -175,11 +175,15 @@ NO_WORDS = ("true", "false", "nan", "null")
 
 
 def leaves(value: Any) -> list[Any]:
-    """What stands inside of lists and objects."""
-    if not isinstance(value, list | dict):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value
-    return [leaf for one in inner for leaf in leaves(one)]
+    """What stands inside of lists and objects, however deep."""
+    found, left = [], [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list | dict):
+            left += reversed(one.values() if isinstance(one, dict) else one)
+        else:
+            found.append(one)
+    return found
 
 
 def holds_text(value: Any) -> bool:

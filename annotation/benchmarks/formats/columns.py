@@ -5,6 +5,7 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -280,7 +281,13 @@ def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
 
 
 def _is_there(path: str, names: Sequence[str]) -> bool:
-    return path in names or path.partition(".")[0] in names
+    return _place(path, names) >= 0
+
+
+def _place(path: str, names: Sequence[str]) -> int:
+    """Which column it is or leads into; -1 for none."""
+    columns = (path, path.partition(".")[0])
+    return next((names.index(one) for one in columns if one in names), -1)
 
 
 def is_row(names: Sequence[str]) -> bool:
@@ -387,10 +394,7 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     columns, first = table.columns, table.rows[0]
     inner = [path for name in texts for path in _text_paths(name, first)]
     context = [*as_list(columns.get("context")), *inner]
-    tops = [*table.names]
-    in_order = sorted(
-        context, key=lambda n: tops.index(n.partition(".")[0]) if _is_there(n, tops) else -1
-    )
+    in_order = sorted(context, key=partial(_place, names=[*table.names]))
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
     uses: list[tuple[str, Any, str]] = [("columns", {"context": in_order}, shown)]
     if "question" not in columns and not table.known.asks:
