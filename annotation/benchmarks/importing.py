@@ -29,7 +29,7 @@ from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, slug_of
 from annotation.benchmarks.formats.reading import Progress, read_benchmark
 from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, exposure_key_for, new_task
 from annotation.jobs import queue
-from annotation.jobs.queue import ROWS_AT_ONCE, write
+from annotation.jobs.pacing import ROWS_AT_ONCE, write
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import Batch, Benchmark, Job, Study, Task, Upload
 from annotation.models.errors import BadInput

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation import models
 from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
-from annotation.jobs.queue import ROWS_AT_ONCE, insert, store, write
+from annotation.jobs.pacing import ROWS_AT_ONCE, insert, store, write
 from annotation.kinds.markup import formulas_in
 from annotation.models.benchmark import HELD_FIELDS, Markup
 from annotation.models.errors import Frozen

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.jobs import queue
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.models import Benchmark, Job, JobFile, Study
 from annotation.models.job import OVER
 

@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from annotation import models
 from annotation.access.rights import Right
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.kinds import answer_kind
 from annotation.models import clock
 from annotation.models.webhook import tell

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.models import Assignment, Judgement, Role, Study, WorkSummary
 from annotation.models.frozen import batch_content
 from annotation.people.signs import Answer, found_elsewhere, signs_of, state_of

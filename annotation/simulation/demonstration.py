@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
-from annotation.jobs.queue import ALONE
+from annotation.jobs.pacing import ALONE
 from annotation.models import Assignment, Benchmark, Exclusion, Study
 from annotation.payments import ledger
 from annotation.simulation import demo

@@ -9,7 +9,7 @@ from functools import partial
 from math import exp, log, log2
 from random import Random
 
-from annotation.jobs.queue import BESIDE_PEOPLE, Pace, write
+from annotation.jobs.pacing import BESIDE_PEOPLE, Pace, write
 from annotation.kinds import Form, answer_kind, golds_of
 from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import BadInput, Refusal

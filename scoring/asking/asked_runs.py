@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q, Sum
 
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.kinds.replies import last_answer
 from annotation.models.errors import BadInput
 from annotation.models.texts import storable

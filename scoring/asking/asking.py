@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.models.errors import BadInput, Refusal
 from scoring.asking import asked_runs, ranking
 from scoring.models import Reply, Spending

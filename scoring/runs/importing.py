@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from django.db.models import Q
 
 from annotation.access.rights import may_see_gold
-from annotation.jobs.queue import write
+from annotation.jobs.pacing import write
 from annotation.kinds import answer_kind
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput

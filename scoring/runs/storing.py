@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from annotation.jobs.queue import ROWS_AT_ONCE, write
+from annotation.jobs.pacing import ROWS_AT_ONCE, write
 from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task, clock
 from annotation.models.benchmark import PART

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.benchmarks import importing
 from annotation.benchmarks.importing import import_benchmark, remove_abandoned
-from annotation.jobs import queue
+from annotation.jobs import pacing
 from annotation.models import (
     Benchmark,
     Example,
@@ -63,28 +63,28 @@ class TestBitByBit:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sizes: list[int] = []
-        bulk_create = queue.write
+        bulk_create = pacing.write
 
         def counted(act: Callable[[], object]) -> object:
             assert not connection.in_atomic_block
             sizes.append(Example.objects.count())
             return bulk_create(act)
 
-        monkeypatch.setattr(queue, "write", counted)
+        monkeypatch.setattr(pacing, "write", counted)
         import_benchmark(folder, name="mine")
         assert {0, 500, 1000} <= set(sizes)
 
     def test_makes_rows_ready_while_others_may_write(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ready, kinds = queue._insertion, set()
+        ready, kinds = pacing._insertion, set()
 
         def outside(rows: Sequence[Any]) -> tuple[str, list[list[Any]]]:
             assert not connection.in_atomic_block
             kinds.add(type(rows[0]))
             return ready(rows)
 
-        monkeypatch.setattr(queue, "_insertion", outside)
+        monkeypatch.setattr(pacing, "_insertion", outside)
         import_benchmark(folder, name="mine")
         assert kinds == {Example, Gold, Item}
         asked = Item.objects.filter(item_set__role="test").select_related("example")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotation.jobs.queue import Pace
+from annotation.jobs.pacing import Pace
 from annotation.models import Assignment, ItemSet, Judgement, Kind, Outcome, Place, Study
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content

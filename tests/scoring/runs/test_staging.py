@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from annotation.jobs import queue
+from annotation.jobs import pacing
 from annotation.models import Benchmark
 from scoring.models import Prediction, Run, RunState
 from scoring.runs import storing
@@ -58,7 +58,7 @@ def test_writes_in_short_transactions(
     path: Path, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    paced = queue.write
+    paced = pacing.write
 
     def counted(act: Callable[[], Any]) -> Any:
         assert not connection.in_atomic_block
