@@ -18,7 +18,7 @@ from annotation.models.texts import is_key
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 
 @admin.register(Batch)

@@ -24,7 +24,7 @@ from annotation.studies.people import invite, read_people
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import read_study_file
 from annotation.studies.tabs import CHANGE
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 
 @admin.register(Study)

@@ -34,7 +34,8 @@ from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.listing import listing
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
-from scoring.tables.table import Cell, Line, Table, Value, counted, table_in, values_of
+from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
+from scoring.tables.words import counted
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 

@@ -11,7 +11,7 @@ from annotation.kinds import answer_score, golds_of
 from annotation.models.frozen import batch_content
 from annotation.people import signs
 from annotation.studies.monitoring import Person
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 # Fewer others say little about what is usual.
 ENOUGH_OTHERS = 4

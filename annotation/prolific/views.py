@@ -30,7 +30,7 @@ from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.codes import codes_to_set_up, other_reward, what_it_pays
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 _HIDDEN = forms.PasswordInput(attrs={"autocomplete": "off"})
 _SECRET: dict[str, Any] = {"required": False, "max_length": 300, "widget": _HIDDEN}

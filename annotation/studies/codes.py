@@ -16,7 +16,7 @@ from annotation.models.frozen import draft_content
 from annotation.models.texts import described_beside
 from annotation.work.consent_facts import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)

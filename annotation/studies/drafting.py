@@ -35,7 +35,7 @@ from annotation.studies.codes import add_missing_codes
 from annotation.work.estimating import far_longer, timed
 from scoring.core.episodes import Draws
 from scoring.core.parts import lay_out
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 # The log names no more batches of one change than this.
 MOST_LOGGED = 20

@@ -39,7 +39,7 @@ from annotation.work.estimating import timed, unequal_lengths
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 # What changes the state of a study that has started.
 CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)

@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.work.finishing import CENT, elapsed_hours
 from annotation.work.qualifying import screen
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 
 class Person(NamedTuple):

@@ -23,7 +23,7 @@ from scoring.core.screening import (
     ScreeningRule,
     simulate_screening,
 )
-from scoring.tables.table import span
+from scoring.tables.words import span
 
 # Of 100 who guess: a rule that lets in more takes the owner's word.
 MOST_LET_IN = 50

@@ -16,7 +16,7 @@ from scoring.contrasts.verdicts import Average
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
-from scoring.tables.table import counted, listed, span
+from scoring.tables.words import counted, listed, span
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0

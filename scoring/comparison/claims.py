@@ -17,7 +17,7 @@ from scoring.contrasts.differences import Difference
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, latest, runs_for_claims
-from scoring.tables.table import listed
+from scoring.tables.words import listed
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 4

@@ -29,7 +29,8 @@ from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
-from scoring.tables.table import Table, with_stop
+from scoring.tables.table import Table
+from scoring.tables.words import with_stop
 
 # What has a number of shots, of which a reader may choose some; but all changes between them stay.
 BY_SHOTS = (

@@ -66,7 +66,8 @@ from scoring.tables.documents import (
     escaped_markdown,
     workbooks,
 )
-from scoring.tables.table import Cell, Column, Line, Table, limits, signed, with_stop
+from scoring.tables.table import Cell, Column, Line, Table, limits, signed
+from scoring.tables.words import with_stop
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scoring.contrasts.differences import Difference
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
-from scoring.tables.table import counted, listed
+from scoring.tables.words import counted, listed
 
 State = tuple[str, str | None]
 # In the order in which they are told: the sign, who is ahead, and a sentence of systems.

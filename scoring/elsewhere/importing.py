@@ -25,7 +25,7 @@ from scoring.runs.import_report import breach_of_form
 from scoring.runs.joining import ItemFinder, NoMatch
 from scoring.runs.naming import by_way, way_of
 from scoring.runs.storing import check_answer, find_test_set
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 NEEDED = ("person", "item")
 COLUMNS = (*NEEDED, "task", "answer", "score", "shots", "split", "seconds")

@@ -25,7 +25,7 @@ from scoring.planning.designs import (
     usual_components,
 )
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
-from scoring.tables.table import listed
+from scoring.tables.words import listed
 
 DIFFERENCE, BUDGET, WIDTH = "difference", "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}

@@ -18,7 +18,7 @@ from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floo
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
 from scoring.report.words import day
-from scoring.tables.table import counted, span
+from scoring.tables.words import counted, span
 
 NORMALISED = {
     "typed": "without case, superfluous space and punctuation at the ends, in whatever form of "

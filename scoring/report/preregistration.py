@@ -25,7 +25,8 @@ from scoring.report.methods import SIMULATED, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
 from scoring.tables.documents import Format, beginning, escaped, escaped_markdown
-from scoring.tables.table import Column, Table, lines_of, span
+from scoring.tables.table import Column, Table, lines_of
+from scoring.tables.words import span
 
 # Each a part of preregistration.txt.
 WRITTEN = (

@@ -32,10 +32,10 @@ from scoring.tables.table import (
     Value,
     lines_of,
     p_column,
-    span,
     values_of,
     words,
 )
+from scoring.tables.words import span
 
 # A cell's task, shots and pool.
 Place = tuple[str, int | str | None, str | None]

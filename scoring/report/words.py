@@ -9,7 +9,7 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import apnumber
 
 from annotation.models import Outcome
-from scoring.tables.table import ENDS, counted, listed, span, with_stop
+from scoring.tables.words import ENDS, counted, listed, span, with_stop
 
 register = template.Library()
 

@@ -14,6 +14,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from scoring.tables.words import with_stop
+
 Value: TypeAlias = str | int | float | bool | None
 
 MISSING = "–"
@@ -375,31 +377,6 @@ class Part:
     @property
     def summary(self) -> str:
         return self.told or str(len(self.table.lines))
-
-
-ENDS = (".", "?", "!", "…")
-
-
-def with_stop(text: str) -> str:
-    """As a sentence, with one stop at its end."""
-    return text if not text or text.endswith(ENDS) else f"{text}."
-
-
-def listed(values: Iterable[object], last: str = " and ") -> str:
-    """“a, b and c”."""
-    texts = [str(value) for value in values]
-    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
-
-
-def counted(count: int | None, words: str) -> str:
-    """“1 person”, “3 people”, by “person,people”; alone, a word takes an s."""
-    one, _, many = words.partition(",")
-    return f"{count or 0:,} {one if count == 1 else many or one + 's'}"
-
-
-def span(numbers: Collection[int]) -> str:
-    """“3”, or “3 to 6”; empty of none."""
-    return " to ".join(str(one) for one in sorted({min(numbers), max(numbers)})) if numbers else ""
 
 
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:

@@ -15,7 +15,7 @@ from annotation.models.settings import in_table
 from annotation.models.texts import checksum
 from annotation.studies.drafting import cut_test_set, in_parts, possible_batches, shots_of
 from annotation.studies.study_file.reading import StudyFile
-from scoring.tables.table import counted
+from scoring.tables.words import counted
 
 _KEYS = in_table("batches")
 # What is put together where tables differ in nothing else.
