@@ -46,7 +46,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    15,
+    16,
     "analyse_comparison",
     columns=tuple(key for table in tables.TABLES.values() for key in table.keys),
 )

@@ -28,6 +28,7 @@ def uncertainty(cell: Cell, choices: Choices) -> Record:
     parts = variance_components(cell.clustered)
     means = np.nanmean(cell.scores, axis=1)
     without = cell.without_each
+    guard = guard_band(cell.scores, clusters=cell.clusters)
     return {
         "mean": percent(new.cell.mean),
         "sd": percent(float(means.std(ddof=1))) if len(means) > 1 else None,
@@ -37,7 +38,7 @@ def uncertainty(cell: Cell, choices: Choices) -> Record:
         # Of two people, the guard band stands in place of the interval for new items.
         **_interval("new_items", None if new.cell.n == PAIR else new.cell),
         **_interval("these_items", these.cell),
-        **_interval("guard", guard_band(cell.clustered) if new.cell.n == PAIR else None),
+        **_interval("guard", guard if new.cell.n == PAIR else None),
         "without_low": percent(without.low),
         "without_high": percent(without.high),
         "flagged": without.flagged,

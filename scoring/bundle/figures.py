@@ -72,7 +72,8 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
     total = np.add.reduceat(np.where(seen, y - centre, 0)[:, order], starts, axis=1)
     count = np.add.reduceat(seen[:, order].astype(int), starts, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, centre + sizes / sizes.mean() * total / count, np.nan)
+        z = np.where(count > 0, centre + sizes / sizes.mean() * total / count, np.nan)
+    return z + (centre - np.nanmean(z, axis=0).mean())  # where somebody saw a part of a cluster
 
 
 def mean_squares(y: Array) -> tuple[float, float, float]:
@@ -146,10 +147,9 @@ def wilson(mean: float, effective: float, t: float) -> tuple[float, float]:
     return around(mean, centre - half, centre + half)
 
 
-def interval(y: Array, estimand: str) -> tuple[float, Limits, str | None]:
+def interval(y: Array, estimand: str, *, has_gaps: bool) -> tuple[float, Limits, str | None]:
     """Mean, interval and its method; of two people the guard band."""
     n, m = y.shape
-    has_gaps = bool(np.isnan(y).any())
     mean = min(max(np.nanmean(y, axis=0).mean(), 0.0), 1.0)
     nothing = mean, (None, None), None
     if n < 2:
@@ -195,7 +195,7 @@ def cell_figures(
         return over_episodes(y, [batch["episode"] for batch in batches], estimand)
     clusters = [cluster for cluster, is_kept in zip(columns.values(), kept, strict=True) if is_kept]
     z = cluster_scores(y, clusters)
-    mean, limits, method = interval(z, estimand)
+    mean, limits, method = interval(z, estimand, has_gaps=bool(np.isnan(y).any()))
     means = np.nanmean(y, axis=1)
     figures: Row = {"mean": mean, "n": len(means), "ci_method": method}
     figures["sd"] = means.std(ddof=1) if len(means) > 1 else None

@@ -57,7 +57,7 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
     interval = figures.cell if cell.study or len(cell.scores) >= FEWEST_RUNS else None
     if figures.cell.n == intervals.PAIR and cell.study and choices.estimand == "new_items":
         # One answer of two people can move a limit by 40 points.
-        interval = intervals.guard_band(cell.clustered)
+        interval = intervals.guard_band(cell.scores, clusters=cell.clusters)
     has_interval = interval is not None and interval.method != intervals.NO_INTERVAL
     return replace(
         row,
@@ -79,14 +79,14 @@ def cell_figures(cell: Cell, choices: Choices) -> intervals.SplitInterval:
     """Over people, for these shot sets or new ones as well; over a system's runs. A cell with too
     few splits has no interval for new ones, and a note says so."""
     sets = choices.shot_sets if cell.study is not None else "these"
-    rows, splits, estimand = cell.clustered, cell.splits, choices.estimand
+    about: Any = {"clusters": cell.clusters, "estimand": choices.estimand}
     try:
-        return intervals.split_interval(rows, splits, estimand=estimand, shot_sets=sets)
+        return intervals.split_interval(cell.scores, cell.splits, shot_sets=sets, **about)
     except ValueError as error:
         # The scores are checked above all choices: what is refused are the splits.
         if sets == "these":
             raise
-        figures = intervals.split_interval(rows, splits, estimand=estimand)
+        figures = intervals.split_interval(cell.scores, cell.splits, **about)
         nothing: Any = dict.fromkeys(("low", "high", "se", "df"), nan)
         cell_alone = replace(
             figures.cell, **nothing, method=intervals.NO_INTERVAL, notes=(str(error),)
@@ -141,20 +141,15 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     }
 
 
-OTHER_MEAN = {
-    True: "The mean is that of the splits' means.",
-    False: "The mean is that of the clusters' means, in which all who saw of one count alike.",
-}
-
-
 def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
     if cell.study is None:
         return {}
     without = cell.without_each
     checked = f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
-    # Where every split, or every person on a cluster, weighs alike.
+    # Where every split weighs alike, and not every person.
     has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
-    notes = [*figures.cell.notes, checked, OTHER_MEAN[figures.splits > 1] if has_other_mean else ""]
+    by_split = "The mean is that of the splits' means." if has_other_mean else ""
+    notes = [*figures.cell.notes, checked, by_split]
     return {
         **_answers_an_item(cell),
         "after_checks": cell.after_checks,

@@ -27,6 +27,7 @@ from scoring.cells.vectors import (
 )
 from scoring.core.comparison import runs_on
 from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
+from scoring.core.variance import score_matrix
 from scoring.models import FEW, Run, shots_label, shots_order
 
 # Of a task without any items of the chosen group.
@@ -200,6 +201,11 @@ class Cell:
         is_seen: list[bool] = np.asarray((~np.isnan(self.matrix)).any(axis=0)).tolist()
         return tuple(compress(self.example_ids, is_seen))
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether somebody lacks an item that another saw."""
+        return bool(np.isnan(score_matrix(self.scores)).any())
+
     @cached_property
     def clustered(self) -> Floats:
         return cluster_scores(self.scores, self.clusters)
@@ -207,7 +213,7 @@ class Cell:
     @cached_property
     def without_each(self) -> LeaveOneOut:
         """How much hangs on each of the people who answered anything."""
-        return leave_one_out(self.clustered)
+        return leave_one_out(self.scores, self.clusters)
 
     @cached_property
     def item_seconds(self) -> list[list[float]]:

@@ -31,7 +31,7 @@ from scoring.models import Part
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
-STORE = Store(Part.TABLE, Comparison, 13, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 14, "compute_comparison")
 
 
 def compare(

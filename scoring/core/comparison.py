@@ -110,12 +110,13 @@ def paired_difference(
     h, s = _answering(h[:, columns]), _answering(s[:, columns])
     n, r = len(h), len(s)
     above = int((np.nanmean(h - item_means(s), axis=1) > NOTHING).sum()) if h.size else 0
+    has_gaps = bool(np.isnan(h).any() or np.isnan(s).any())
+    ours, theirs = (float(item_means(side).mean()) if h.size else np.nan for side in (h, s))
+    # Put into its range against rounding, so that its limits hold it exactly.
+    difference = float(np.clip((item_means(h) - item_means(s)).mean(), -1, 1)) if h.size else np.nan
     if clusters is not None:
         h, s = _clustered(h, s, np.asarray(clusters), columns)
-    m, has_gaps = h.shape[1], bool(np.isnan(h).any() or np.isnan(s).any())
-    ours, theirs = (float(item_means(side).mean()) if m else np.nan for side in (h, s))
-    # Put into its range against rounding, so that its limits hold it exactly.
-    difference = float(np.clip((item_means(h) - item_means(s)).mean(), -1, 1)) if m else np.nan
+    m = h.shape[1]
     why = _why_no_test(h, s, sides)
     se, df = (np.nan, np.nan) if why else _spread(h, s, sides)
     t, p, low, high = t_test(difference, se, df, level)

@@ -77,26 +77,31 @@ class CellInterval:
 def cell_interval(
     scores: ArrayLike,
     *,
+    clusters: ArrayLike | None = None,
     estimand: str = "new_items",
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> CellInterval:
-    """Mean, SD and interval of n × m scores, one row per annotator, one column per item or cluster.
+    """Mean, SD and interval of n × m scores, one row per annotator, one column per item.
 
-    Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
-    NaN is an item that the annotator did not see. Nothing is drawn, so `rng` is of no use.
+    With `clusters`, a label for each column, mean and SD are those of the items, and items of one
+    cluster count as one (`cluster_scores`). Values outside [0, 1] are allowed (cluster scores have
+    them) as long as the mean lies within. NaN is an item that the annotator did not see. Nothing is
+    drawn, so `rng` is of no use.
 
     Raises ValueError on another shape, an infinite value, an empty row, a mean outside [0, 1], an
     unknown estimand or a level outside (0, 1).
     """
-    return _interval(scores, estimand, level)
+    return _interval(scores, clusters, estimand, level)
 
 
-def guard_band(scores: ArrayLike, *, level: float = 0.95) -> CellInterval:
+def guard_band(
+    scores: ArrayLike, *, clusters: ArrayLike | None = None, level: float = 0.95
+) -> CellInterval:
     """The interval for new items with the fewest degrees of freedom, min(n − 1, m). It holds that
     interval, and stands in its place for two people, one of whom can spoil any. Arguments and
     errors as for `cell_interval`."""
-    return _interval(scores, "new_items", level, guard=True)
+    return _interval(scores, clusters, "new_items", level, guard=True)
 
 
 def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
@@ -104,8 +109,8 @@ def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
 
     z_ij = ȳ + (size_j / mean size) · (mean of annotator i on cluster j − ȳ), with ȳ the mean of the
     items' means: so the mean over the columns is that over the items, for the cell and for every
-    annotator who saw all of them. A cluster that an annotator did not see at all is NaN. Raises
-    ValueError unless there is one label for each column.
+    annotator who saw all of them, though not where somebody saw a part of a cluster. A cluster that
+    an annotator did not see at all is NaN. Raises ValueError unless every column has one label.
     """
     y = np.asarray(scores, float)
     labels = list(np.asarray(clusters).tolist())
@@ -143,25 +148,33 @@ def these_items_limits(scores: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def _interval(
-    scores: ArrayLike, estimand: str, level: float, *, guard: bool = False
+    scores: ArrayLike,
+    clusters: ArrayLike | None,
+    estimand: str,
+    level: float,
+    *,
+    guard: bool = False,
 ) -> CellInterval:
     check_estimand(estimand)
     check_level(level)
     y = score_matrix(scores)
-    (n, m), has_gaps = y.shape, bool(np.isnan(y).any())
+    z = y if clusters is None else score_matrix(cluster_scores(scores, clusters))
+    (n, m), has_gaps = z.shape, bool(np.isnan(y).any())
     mean = float(item_means(y).mean() if has_gaps else y.mean())
     if not -NOTHING <= mean <= 1 + NOTHING:
         raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
-    mean, missing = min(max(mean, 0.0), 1.0), _why_none(y, estimand, has_gaps=has_gaps)
+    mean, missing = min(max(mean, 0.0), 1.0), _why_none(z, estimand, has_gaps=has_gaps)
     low = high = se = df = np.asarray(np.nan)
     method = NO_INTERVAL
     if missing is None and estimand == "new_items":
-        spread = gap_spread(y) if has_gaps else complete_spread(y)
+        # The mean of the items stands, where somebody saw a part of a cluster too.
+        z = z + (mean - float(item_means(z).mean())) if has_gaps else z
+        spread = gap_spread(z) if has_gaps else complete_spread(z)
         se, df = spread.se, np.asarray(min(n - 1, m) if guard else spread.df)
         low, high = wilson_limits(mean, spread.effective, t_quantile(df, level))
         method = GUARD if guard else WILSON_WITH_GAPS if has_gaps else WILSON
     elif missing is None:
-        se, df = _these_items_spread(y)
+        se, df = _these_items_spread(z)
         half = t_quantile(df, level) * se
         low, high = around(mean, mean - half, mean + half)
         method = STUDENT
@@ -235,14 +248,15 @@ class LeaveOneOut:
     flagged: int = 0
 
 
-def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
-    """Of n × m scores (clusters as columns, NaN: not seen), without each annotator in turn. One is
-    flagged who lies 20 points or more from the mean of the others, with p ≤ .01/n in a paired t
-    over item clusters (m − 1 df): a description, not a test. Raises as `cell_interval` does."""
+def leave_one_out(scores: ArrayLike, clusters: ArrayLike | None = None) -> LeaveOneOut:
+    """Of n × m scores (NaN: not seen), without each annotator in turn. One is flagged who lies 20
+    points or more from the mean of the others, with p ≤ .01/n in a paired t over item clusters
+    (m − 1 df): a description, not a test. Raises as `cell_interval` does."""
     y = score_matrix(scores)
     if len(y) < 2:
         return LeaveOneOut(np.nan, np.nan, ())
-    found = tuple(_left_out(y, k) for k in range(len(y)))
+    z = y if clusters is None else score_matrix(cluster_scores(scores, clusters))
+    found = tuple(_left_out(y, z, k) for k in range(len(y)))
     means = [annotator.mean for annotator in found]
     flagged = sum(annotator.flagged for annotator in found)
     if len(y) == PAIR:
@@ -250,15 +264,22 @@ def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
     return LeaveOneOut(min(means), max(means), found, flagged)
 
 
-def _left_out(y: Floats, k: int) -> LeftOut:
+def _left_out(y: Floats, z: Floats, k: int) -> LeftOut:
+    """y: by item, z: by cluster, of which each is one difference."""
     others = np.delete(y, k, axis=0)
     seen = ~np.isnan(others).all(axis=0)
-    both = seen & ~np.isnan(y[k])
-    # By cluster, this one less the mean of the others who saw it.
-    d = y[k, both] - item_means(others[:, both])
-    apart, p = float(d.mean()) if len(d) > 1 else np.nan, paired_p(d)
+    by_item, by_cluster = _from_others(y, k), _from_others(z, k)
+    apart = float(by_item.mean()) if len(by_cluster) > 1 else np.nan
+    p = paired_p(by_cluster)
     flagged = abs(apart) >= APART - NOTHING and p <= SURELY / len(y)
     return LeftOut(float(item_means(others[:, seen]).mean()), apart, p, flagged)
+
+
+def _from_others(y: Floats, k: int) -> Floats:
+    """By column, this annotator less the mean of the others who saw it."""
+    others = np.delete(y, k, axis=0)
+    both = ~np.isnan(others).all(axis=0) & ~np.isnan(y[k])
+    return np.asarray(y[k, both] - item_means(others[:, both]))
 
 
 def paired_p(differences: ArrayLike) -> float:
@@ -296,19 +317,25 @@ def split_interval(
     scores: ArrayLike,
     splits: ArrayLike,
     *,
+    clusters: ArrayLike | None = None,
     estimand: str = "new_items",
     shot_sets: str = "these",
     level: float = 0.95,
 ) -> SplitInterval:
     """Interval of annotators × items scores, with the split of each annotator: for `these` shot
     sets `cell_interval`'s; for `new` ones by the splits' item means, so that every split weighs
-    alike. Raises ValueError as that does, for fewer than three splits of new shot sets or one that
-    lacks an item, and unless there is one split for each row."""
+    alike, which `clusters` then put together. Raises ValueError as that does, for fewer than three
+    splits of new shot sets or one that lacks an item, and unless every row has one split."""
     y = score_matrix(scores)
     labels = group_numbers(splits, len(y))
-    units = _by_split(y, labels, shot_sets) if shot_sets != "these" else y
+    units = np.asarray(scores, float)
+    if shot_sets != "these":
+        seen = ~np.isnan(units).all(axis=0)
+        clusters = None if clusters is None else np.asarray(clusters)[seen]
+        units = _by_split(y, labels, shot_sets)
     split_var, annotator_var = _components(np.nanmean(y, axis=1), labels)
-    cell, count = cell_interval(units, estimand=estimand, level=level), int(labels.max()) + 1
+    cell = cell_interval(units, clusters=clusters, estimand=estimand, level=level)
+    count = int(labels.max()) + 1
     return SplitInterval(cell, shot_sets, len(y), count, split_var, annotator_var)
 
 

@@ -197,7 +197,7 @@ class Entries:
     entries: tuple[Entry, ...]
 
 
-STORE = Store(Part.BOARD, Entries, 6)
+STORE = Store(Part.BOARD, Entries, 7)
 
 
 def _kept_entries(

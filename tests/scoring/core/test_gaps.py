@@ -2,12 +2,18 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from scoring.core.comparison import paired_difference
-from scoring.core.intervals import cell_interval
+from scoring.core.intervals import (
+    NO_INTERVAL,
+    WILSON_WITH_GAPS,
+    cell_interval,
+    cluster_scores,
+    split_interval,
+)
 from scoring.core.variance import (
     complete_spread,
     gap_spread,
@@ -174,3 +180,44 @@ def test_has_no_test_where_the_cell_has_no_interval() -> None:
     assert np.isnan([found.se, found.p, found.low]).all()
     why = "Too few items were seen by several annotators: there is no test."
     assert why in found.notes
+
+
+NAN = float("nan")
+
+
+def test_keeps_the_mean_of_the_items_where_somebody_saw_a_part_of_a_cluster() -> None:
+    people, clusters = np.array([[1, 1, NAN, 0], [NAN, 0, 1, 1], [1, 0, 0, 1]]), [0, 0, 1, 1]
+    cell = cell_interval(people, clusters=clusters)
+    assert cell.mean == pytest.approx(0.625)
+    difference = paired_difference(people, [[0, 1, 0, 1]], clusters=clusters)
+    assert difference.difference == pytest.approx(0.125)
+    assert difference.people_mean == pytest.approx(0.625)
+
+
+def test_one_item_that_somebody_lacks_is_a_gap_within_a_cluster_too() -> None:
+    people, clusters = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, NAN]]), [0, 0, 1, 1]
+    assert cell_interval(people, clusters=clusters).method == WILSON_WITH_GAPS
+    these = cell_interval(people, clusters=clusters, estimand="these_items")
+    assert these.method == NO_INTERVAL
+
+
+def test_new_shot_sets_need_every_item_in_every_split_and_not_only_its_cluster() -> None:
+    people = np.array([[1, NAN, 1, 0], [1, 1, 0, 0], [1, 0, 1, 1], [0, 0, 1, 1]])
+    with pytest.raises(ValueError, match="every item in every split"):
+        split_interval(people, [1, 2, 2, 3], clusters=[0, 0, 1, 1], shot_sets="new")
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_moves_no_spread_by_what_it_takes_to_keep_the_mean(seed: int) -> None:
+    """By another way: the fit of cluster scores does not change with a constant, so that only the
+    distance of the mean from the one more item does."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(6), 3)
+    people = (rng.random((6, 18)) < 0.7).astype(float)
+    people[0, 0] = people[1, 4] = np.nan
+    cell = cell_interval(people, clusters=clusters)
+    z = cluster_scores(people, clusters)
+    plain = cell_interval(z + (cell.mean - z.mean()))
+    assert cell.mean == pytest.approx(np.nanmean(people, axis=0).mean())
+    assert cell.se == pytest.approx(plain.se)

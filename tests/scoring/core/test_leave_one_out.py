@@ -90,3 +90,26 @@ def test_compares_with_a_system_without_each() -> None:
     assert paired_without_each(people[:1], system) == ()
     both = paired_without_each(people, system, sides=PEOPLE)
     assert [(test.n, test.r) for test in both] == [(4, 2)] * 5 + [(5, 1)] * 2
+
+
+NAN = float("nan")
+
+
+def test_takes_the_mean_of_the_items_where_somebody_left_takes_a_cluster_along() -> None:
+    y = np.array([[1, 1, 1, 0], [1, 1, 0, NAN], [1, 0, 1, NAN]])
+    found = leave_one_out(y, [0, 0, 0, 1])
+    assert found.annotators[0].mean == pytest.approx(2 / 3)
+
+
+def test_measures_20_points_by_items_and_not_by_clusters_of_unequal_size() -> None:
+    """Who saw the small clusters alone is as far from the others as their own items say."""
+    clusters = [*range(20), *np.repeat(np.arange(20, 40), 4)]
+    weak = np.ones((4, 100))
+    weak[0, :9], weak[0, 20:] = 0, np.nan
+    found = leave_one_out(weak, clusters).annotators[0]
+    assert (found.apart, found.flagged) == (pytest.approx(-0.45), True)
+    threes = [*np.repeat(np.arange(12), 3), *range(12, 17)]
+    near = np.ones((3, 41))
+    near[0, :21:3], near[0, 36:] = 0, np.nan
+    found = leave_one_out(near, threes).annotators[0]
+    assert (found.apart, found.flagged) == (pytest.approx(-7 / 36), False)

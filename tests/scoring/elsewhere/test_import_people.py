@@ -27,7 +27,6 @@ from annotation.models import (
     Task,
 )
 from annotation.studies.lifecycle import FROM_ELSEWHERE
-from scoring.cells.cell_rows import OTHER_MEAN
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
@@ -164,9 +163,9 @@ def test_counts_the_items_of_a_declared_cluster_as_one(tmp_path: Path) -> None:
     imported(path, task, clusters=[f"{task.slug}:document"])
     [cell, *_persons] = rows_in(Study.objects.get(slug="doe-2020"))
     assert (cell.n, cell.m) == (3, 3)
-    assert cell.notes == OTHER_MEAN[False]
-    # Of the third document the third person saw one item, and counts as much as the others.
-    assert cell.mean == pytest.approx(100 * (5 / 3 + (1 / 2 + 0 + 1 / 2) * 2 / 3 + 5 / 3) / 6)
+    # Every item counts alike: the last one was seen by two.
+    assert cell.mean == pytest.approx(100 * (1 + 2 / 3 + 1 / 3 + 1 / 3 + 1 + 1 / 2) / 6)
+    assert (cell.ci_method, cell.notes) == ("wilson-gaps", None)
 
 
 @pytest.mark.parametrize(
