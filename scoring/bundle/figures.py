@@ -73,7 +73,7 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
     count = np.add.reduceat(seen[:, order].astype(int), starts, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.where(count > 0, centre + sizes / sizes.mean() * total / count, np.nan)
-    return z + (centre - np.nanmean(z, axis=0).mean())  # where somebody saw a part of a cluster
+    return np.asarray(z + (centre - np.nanmean(z, axis=0).mean()))  # if seen in part
 
 
 def mean_squares(y: Array) -> tuple[float, float, float]:
