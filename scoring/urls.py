@@ -92,4 +92,5 @@ urlpatterns = [
     path("plan/draft/", draft_plan, name="draft_plan"),
     path("", include("scoring.runs.api")),
     path("", include("scoring.api.figures")),
+    path("", include("scoring.api.elsewhere")),
 ]

@@ -71,7 +71,7 @@ ROOMS = {
     "scoring.report": ("core", "tables", "models", *COMPARED, "planning"),
     "scoring.studies": ("cells", "comparison", "planning", "report"),
     "scoring.admin": ("models", "cells", "runs", "leaderboard", "asking"),
-    "scoring.api": ("comparison", "report", "bundle", "runs"),
+    "scoring.api": ("comparison", "report", "bundle", "runs", "elsewhere"),
     "scoring.management": (
         *("core", "tables", "models", "cells", "comparison", "analysis", "runs", "samples"),
         *("leaderboard", "episodes", "planning", "prompts", "report", "asking", "tuning", "bundle"),

@@ -512,10 +512,11 @@ TABLE: dict[str, Address] = {
     "scoring:of-study-preregistration": Address(slug, EDITORS, NOT_ALLOWED),
     "scoring:of-study-bundle": Address(slug, NOT_ALLOWED, EDITORS),
     "annotation:of-study-payments": Address(slug, OWNERS, NOT_ALLOWED),
+    "scoring:of-benchmark-people": Address(of_benchmark, NOT_ALLOWED, EDITORS),
 }
 API = (
     *("scoring:run-", "scoring:of-study-", "annotation:study-", "annotation:of-study-"),
-    *("annotation:benchmark-", "annotation:job-"),
+    *("annotation:benchmark-", "annotation:job-", "scoring:of-benchmark-"),
 )
 # Addresses that take a benchmark as well as a study.
 OF_BENCHMARKS = [

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.forms import BaseForm
 from django.http import Http404, StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -230,6 +231,19 @@ def taken(request: Request, fields: type[Fields]) -> Any:
     given = fields(data=fields_of(request))
     given.is_valid(raise_exception=True)
     return given.validated_data
+
+
+def check_form(request: Request, form: BaseForm) -> None:
+    """Raises ValidationError with what a page's form refuses, and for other fields than it has."""
+    refuse_unknown(fields_of(request), form.fields)
+    if not form.is_valid():
+        missing = SAID["fields"]["required"]
+        raise exceptions.ValidationError(
+            {
+                name: [missing if one.code == "required" else one.messages[0] for one in said]
+                for name, said in form.errors.as_data().items()
+            }
+        )
 
 
 def page_request(request: Request) -> ResearcherRequest:

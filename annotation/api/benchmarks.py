@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
-from rest_framework import exceptions, mixins, serializers
+from rest_framework import mixins, serializers
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -24,7 +24,7 @@ from annotation.access.api import (
     SENT,
     Pages,
     Refusing,
-    fields_of,
+    check_form,
     files,
     ordered,
     page_request,
@@ -32,13 +32,10 @@ from annotation.access.api import (
 )
 from annotation.access.requests import require
 from annotation.access.rights import Right, benchmarks, is_all_powerful, may_see_gold
-from annotation.access.serializers import SAID, refuse_unknown
 from annotation.benchmarks.forms import ImportForm
 from annotation.jobs.queue import enqueue
 from annotation.jobs.requests import job_file
 from annotation.models import Benchmark, ItemSet, Job, Study, Task, Upload
-
-MISSING = SAID["fields"]["required"]
 
 
 class SetSerializer(serializers.ModelSerializer[ItemSet]):
@@ -104,14 +101,7 @@ class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark
         if not user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         form = ImportForm(request.data, request.FILES, user=user)
-        refuse_unknown(fields_of(request), form.fields)
-        if not form.is_valid():
-            raise exceptions.ValidationError(
-                {
-                    name: [MISSING if one.code == "required" else one.messages[0] for one in said]
-                    for name, said in form.errors.as_data().items()
-                }
-            )
+        check_form(request, form)
         file = form.cleaned_data["file"]
         with transaction.atomic():
             upload = Upload.objects.create(name=file.name[-300:], data=file.read())

@@ -1,6 +1,7 @@
 """The page that takes others' human answers on a benchmark."""
 
 from django import forms
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,7 +13,7 @@ from annotation.access.rights import Right
 from annotation.benchmarks.formats.files import READERS
 from annotation.jobs.requests import UploadField, order_upload
 from annotation.kinds.naming import IN_WORDS
-from annotation.models import Benchmark
+from annotation.models import Benchmark, Job
 from annotation.models.errors import BadInput
 from annotation.studies.from_elsewhere import check_name
 from annotation.studies.rules import broken_rules
@@ -65,6 +66,12 @@ class PeopleForm(forms.Form):
         return clusters
 
 
+def order_people(benchmark: Benchmark, form: PeopleForm, *, author: User) -> Job:
+    """The job that reads what a valid form holds."""
+    arguments = {**form.cleaned_data, "benchmark": benchmark.pk}
+    return order_upload(JOB, arguments, arguments.pop("file"), author=author)
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: ResearcherRequest, name: str) -> HttpResponse:
@@ -73,8 +80,7 @@ def people(request: ResearcherRequest, name: str) -> HttpResponse:
     require(request.user, benchmark, Right.SET_UP)
     form = PeopleForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        arguments = {**form.cleaned_data, "benchmark": benchmark.pk}
-        job = order_upload(JOB, arguments, arguments.pop("file"), author=request.user)
+        job = order_people(benchmark, form, author=request.user)
         return redirect("admin:annotation_job_change", job.pk)
     context = {"form": form, "benchmark": benchmark, "title": benchmark}
     status = 400 if form.is_bound else 200

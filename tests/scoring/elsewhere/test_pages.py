@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotation.jobs import queue
 from annotation.models import Batch, Job, JobState, Study, Task, Upload
 from tests import make
+from tests.annotation.api.token_client import token_client
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,23 @@ def run_jobs() -> Job:
     queue.run_job(job.pk)
     job.refresh_from_db()
     return job
+
+
+def test_comes_in_over_the_api_too(task: Task, editor: User) -> None:
+    client = token_client(editor)
+    address = f"/api/benchmarks/{task.benchmark.name}/people/"
+
+    def asked(**fields: Any) -> Any:
+        file = SimpleUploadedFile("people.csv", ANSWERS.encode())
+        return client.post(address, {"file": file, **fields}, format="multipart")
+
+    refused = asked(name="Doe 2020", sourc=SOURCE)
+    assert refused.status_code == 400
+    assert refused.json() == {"sourc": ["There is no such field here; did you mean “source”?"]}
+    assert asked(name="Doe 2020").json() == {"source": ["This is missing: send it too."]}
+    answer = asked(name="Doe 2020", source=SOURCE)
+    assert (answer.status_code, answer.json()["job"]) == (202, run_jobs().pk)
+    assert Study.objects.get().source == SOURCE
 
 
 def test_declares_clusters_in_lines(desk: Client, task: Task) -> None:
