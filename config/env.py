@@ -12,6 +12,7 @@ TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
 SQLITE_WAIT_S = 20
 STATEMENT_S = 3600
+SILENT_S = 10
 PRICED = re.compile(r"([^=]+)=([0-9]+(?:\.[0-9]+)?)/([0-9]+(?:\.[0-9]+)?)")
 POSTGRES = "write postgres://user:password@host:port/name"
 
@@ -131,15 +132,15 @@ def database(
     wait_s: int | None = None,
     statement_s: int | None = None,
 ) -> dict[str, object]:
-    """Django's settings for the database that a URL names, how long it waits for a lock, and on
-    PostgreSQL how long a statement may take."""
+    """Django's settings for the database that a URL names, how long it waits for a lock or a silent
+    server, and on PostgreSQL how long a statement may take."""
     url = text(name, default)
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         return _sqlite(name, url, root, wait_s or SQLITE_WAIT_S)
     if scheme in {"postgres", "postgresql"}:
         limits = {"lock_timeout": wait_s, "statement_timeout": statement_s or STATEMENT_S}
-        return _postgres(name, url, limits)
+        return _postgres(name, url, limits, silent_s=wait_s or SILENT_S)
     raise EnvironmentRefused(
         f"{name} starts with {scheme!r}: it takes sqlite:///path/to/file "
         "or postgres://user:password@host:port/name."
@@ -170,7 +171,9 @@ def _sqlite(name: str, url: str, root: Path, wait_s: int) -> dict[str, object]:
     }
 
 
-def _postgres(name: str, url: str, limits: dict[str, int | None]) -> dict[str, object]:
+def _postgres(
+    name: str, url: str, limits: dict[str, int | None], *, silent_s: int
+) -> dict[str, object]:
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -179,8 +182,15 @@ def _postgres(name: str, url: str, limits: dict[str, int | None]) -> dict[str, o
     database_name = unquote(parts.path.removeprefix("/"))
     if not database_name:
         raise EnvironmentRefused(f"{name} names no database: {POSTGRES}.")
+    # Where packets vanish, nothing else ends the wait for a connection or for an answer.
+    options: dict[str, object] = {
+        "connect_timeout": silent_s,
+        "tcp_user_timeout": 1000 * silent_s,
+        "keepalives_idle": silent_s,
+        "keepalives_interval": 1,
+    }
     # What follows the question mark is libpq's: sslmode, or a socket's folder as host.
-    options: dict[str, object] = dict(parse_qsl(parts.query))
+    options |= parse_qsl(parts.query)
     # A statement that comes often is planned once; the driver counts only what the server binds.
     options |= {"server_side_binding": True, "prepare_threshold": 5}
     set_here = [f"-c {limit}={limit_s}s" for limit, limit_s in limits.items() if limit_s]

@@ -1,6 +1,7 @@
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,17 @@ def test_waits_for_a_lock_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv("DATABASE_URL", url)
         found = str(env.database("DATABASE_URL", "", root=ROOT, wait_s=3)["OPTIONS"])
         assert "busy_timeout=3000" in found or "lock_timeout=3s" in found
+
+
+def test_waits_for_a_silent_server_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for url, connect, answer in (
+        ("", 3, 3000),
+        ("?connect_timeout=8&tcp_user_timeout=1", "8", "1"),
+    ):
+        monkeypatch.setenv("DATABASE_URL", f"postgres://host/x{url}")
+        found: Any = env.database("DATABASE_URL", "", root=ROOT, wait_s=3)["OPTIONS"]
+        assert (found["connect_timeout"], found["tcp_user_timeout"]) == (connect, answer)
+        assert (found["keepalives_idle"], found["keepalives_interval"]) == (3, 1)
 
 
 def test_lets_a_statement_on_postgresql_take_as_long_as_it_is_told(
@@ -172,6 +184,10 @@ PREPARED = {
     "server_side_binding": True,
     "prepare_threshold": 5,
     "options": "-c statement_timeout=3600s",
+    "connect_timeout": 10,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 1,
 }
 
 
