@@ -91,7 +91,7 @@ def _parts() -> dict[str, str]:
 
 class Fitness:
     """What keeps this process from taking work: pages say so, and ask again. It is looked at every
-    few seconds, not for each page."""
+    few seconds, not for each page, so that not each waits for a silent database."""
 
     def __init__(self) -> None:
         self._rest, self._trouble = Rest(), ""
@@ -99,9 +99,10 @@ class Fitness:
     def trouble(self) -> str:
         if self._rest.is_over:
             self._rest.begin()
-            parts = (_asked(_version), _asked(_clock))
-            # Of a database that is away the pages themselves tell.
-            self._trouble = next((told for told in parts if told not in (OK, UNANSWERED)), "")
+            parts = map(_asked, (_version, _clock))
+            self._trouble = next((told for told in parts if told != OK), "")
+            if self._trouble == UNANSWERED:  # which may have taken as long as the rest
+                self._rest.begin()
         return self._trouble
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -15,7 +15,7 @@ from annotation.jobs import queue
 from annotation.models import Judgement, Place, clock
 from annotation.models.resting import Rest
 from annotation.tasks import run_job
-from config import celery, migrations, serve
+from config import celery, health, migrations, serve
 from config.health import fitness
 from tests import make
 from tests.annotation.models.test_clock import APART
@@ -54,6 +54,25 @@ if connection.vendor == "postgresql":
         alive = client.get("/healthz")
         assert alive.status_code == 200
         assert alive.content.decode().startswith(wrong)
+
+
+def test_no_other_page_waits_for_a_database_that_does_not_answer(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def silent() -> str:
+        asked.append("version")
+        raise OperationalError("timeout expired")
+
+    monkeypatch.setattr(health, "misfit", silent)
+    look_again()
+    for _ in range(3):
+        assert client.get("/").status_code == 503
+    assert asked == ["version"]
+    monkeypatch.undo()
+    look_again()
+    assert client.get("/").status_code == 200
 
 
 class TestVersion:
