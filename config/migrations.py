@@ -62,7 +62,7 @@ EARLIER = (
     "The database was not migrated to this version of Baseliner: run `manage.py migrate` of this "
     "version on it, then start again."
 )
-AWAY = "The database does not answer: start it, or set DATABASE_URL to where it is."
+AWAY = "The database can't be reached with this DATABASE_URL:"
 LATER = "The database was migrated by a later version of Baseliner: start that version, not this."
 
 
@@ -79,8 +79,8 @@ def why_refused() -> str:
     """Why the database refused a command, as far as that is for whoever runs it to mend."""
     try:
         return misfit()
-    except DatabaseError:
-        return AWAY
+    except DatabaseError as problem:
+        return " ".join([AWAY, *str(problem).split()])
 
 
 @cache
