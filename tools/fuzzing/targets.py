@@ -490,7 +490,7 @@ def _study_tables() -> dict[str, Any]:
     tables = writing.document(writing.content_of(at_work().study))
     tables["study"] |= {"name": "fuzzed", "consents": {"de": "Ja."}, "ends": "2027-01-31"}
     tables["pools"] = [{"name": "all", "title": "All", "about": "Of here."}]
-    tables["batches"][0] |= {"pool": "all", "items_a_person": 3, "people_an_item": 2}
+    tables["batches"][0] |= {"pool": "all", "items_a_person": 2, "people_an_item": 2}
     return tables
 
 
