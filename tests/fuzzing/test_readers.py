@@ -119,6 +119,7 @@ RAW: list[tuple[str, bytes]] = [
     # A point in a column's name, which leads into no other.
     ("question-lines", b'{"question>": "Who?", "choices": [[]], "answer": 1, "0.5": "Who?"}'),
     ("question-lines", b'{"question": "Who?", "choices": [%s, "B"], "answer": 1}' % NESTED),
+    ("question-lines", b'{"question": "Who?", "choices": ["A", "B"], "answer": %s}' % NESTED),
     *(("restore", row) for row in (b"{", b"1", b"[]", b'{"a": 1}', b"[" * 9_999)),
 ]
 

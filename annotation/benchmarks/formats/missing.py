@@ -95,7 +95,9 @@ def _as_sign(value: Any, signs: Collection[str]) -> str | None:
         return ""
     if isinstance(value, list | dict):
         # A list of signs alone.
-        signs_in = {_as_sign(one, signs) for one in value} if isinstance(value, list) else set()
+        signs_in = (
+            {_as_sign(one, signs) for one in leaves(value)} if isinstance(value, list) else set()
+        )
         return signs_in.pop() or None if len(signs_in) == 1 else None
     text = str(text_of(value)).strip()
     return text if not text or text.lower() in signs else None
