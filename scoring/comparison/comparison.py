@@ -242,7 +242,9 @@ class Comparison:
     @property
     def warning(self) -> str:
         """What its readers must know of the figures; empty where they are final and our own."""
-        interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
+        # A study's table has its title already.
+        whose = "" if self.study in self.interim else f": {self.interim_titles}"
+        interim = with_stop(f"Interim, not closed{whose}") if self.interim else ""
         told = [self.only_items, interim, self.unfrozen, *self.sources]
         return " ".join(filter(None, told))
 

@@ -67,7 +67,6 @@ from scoring.tables.documents import (
     workbooks,
 )
 from scoring.tables.table import Cell, Column, Line, Table, limits, signed
-from scoring.tables.words import with_stop
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]
@@ -272,12 +271,11 @@ def main_table(table: Comparison) -> Table:
         if sentence
     ]
     paper = replace(overview(table, shots), is_short=True)
-    beside = [row for row in table.rows if not row.single]
-    return replace(
-        paper,
-        title=f"{with_stop(table.title)} {paper.title}",
-        note=f"{_shown(paper, table, beside)} {_sizes_told(table, shots)}",
-        remark=" ".join([*told, *_terms(table)]),
+    return _explained(
+        replace(paper, title=f"{paper.title} in “{table.title}”"),
+        table,
+        [row for row in table.rows if not row.single],
+        [_sizes_told(table, shots), *told, *_terms(table)],
     )
 
 
@@ -302,34 +300,36 @@ def appendix_tables(table: Comparison) -> list[Table]:
         *system_tables(table),
         *supervision_table(table, shots_of_people(table.rows)),
     ]
-    shown = [
-        replace(paper, note=_shown(paper, table, table.figures)) for paper in papers if paper.lines
-    ]
+    shown = [_explained(paper, table, table.figures) for paper in papers if paper.lines]
     times = table.named(time_table(table))
     return [*shown, times] if times.lines else shown
 
 
-def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
-    """What stands in its cells, which are of these rows, and of single annotators."""
+def _explained(
+    paper: Table, table: Comparison, rows: Sequence[Row], further: Iterable[str] = ()
+) -> Table:
+    """With what stands in its cells, which are of these rows, and of single annotators: above it
+    in a sentence, the rest beneath."""
     cells = [cell for line in paper.lines for cell in line.cells.values() if isinstance(cell, Cell)]
-    single = "; single annotators: over items" * any(
-        cell.aside.startswith(ANNOTATOR) for cell in cells
-    )
-    average = "; averages: √(Σ SD²) / tasks" * any(
-        AVERAGE in line.cells and getattr(line.cells[AVERAGE], "sd", None) is not None
-        for line in paper.lines
-    )
-    sd = f" ± SD (people: over annotators{single}; systems: over runs{average})" * any(
-        cell.sd is not None for cell in cells
-    )
+    has_sd = any(cell.sd is not None for cell in cells)
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
-    interval = f" [{_interval(table, rows)}]" * has_interval
-    policy = scored_under(table.references or "of each task", table.normalisation)
-    warning = f" {table.warning}" if table.warning else ""
+    single = any(cell.aside.startswith(ANNOTATOR) for cell in cells)
+    average = any(getattr(line.cells.get(AVERAGE), "sd", None) is not None for line in paper.lines)
+    over = [
+        *("people: over annotators", "single annotators: over items" * single),
+        *("systems: over runs", "averages: √(Σ SD²) / tasks" * average),
+    ]
     clusters = ", those of one context counted once" * table.shares_contexts
-    return (
-        f"S1 in percent (references {policy}){sd}{interval}; n people, m items{clusters}.{warning}"
-    )
+    policy = scored_under(table.references or "of each task", table.normalisation)
+    beside = " ± SD" * has_sd + " with its 95 % interval" * has_interval
+    told = [
+        f"SD of {'; '.join(filter(None, over))}." * has_sd,
+        f"{_interval(table, rows)}." * has_interval,
+        f"n people, m items{clusters}.",
+        *(table.warning, *further),
+    ]
+    note = f"S1 in percent (references {policy}){beside}."
+    return replace(paper, note=note, remark=" ".join(filter(None, told)))
 
 
 def _interval(table: Comparison, rows: Iterable[Row]) -> str:
@@ -337,7 +337,7 @@ def _interval(table: Comparison, rows: Iterable[Row]) -> str:
     methods = {row.ci_method for row in rows}
     name = "Student's t" if table.choices.estimand == "these_items" else "Wilson"
     others = [words for method, words in OTHER_INTERVALS.items() if method in methods]
-    return "; ".join([f"95 % interval for {table.estimand}, {name}", *others])
+    return "; ".join([f"95 % intervals for {table.estimand}, {name}", *others])
 
 
 def _json(table: Comparison) -> str:

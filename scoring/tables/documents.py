@@ -15,7 +15,7 @@ from textwrap import fill
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from scoring.tables.table import UNSEEN, Column, ReadCell, Table
+from scoring.tables.table import SECTION, UNSEEN, Column, Table
 
 NEEDS_BOOKTABS = r"% Needs \usepackage{booktabs}."
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
@@ -57,20 +57,36 @@ def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
     return _latex_document(NEEDS, map(latex_table, tables), comment)
 
 
-# As many figures with their intervals as an article's line has room for.
-MOST_BESIDE = 5
+# In points: the width of a page of two columns, of one of them, of a table's sign, and of the space
+# between its columns.
+PAGE, ONE_COLUMN, SIGN, GAP = 505.0, 240.0, 3.7, 4.0
 
 
 def as_plain_latex(table: Table, *, comment: str = "") -> str:
-    """One table that needs booktabs alone: it is not made smaller to fit. One with many columns of
-    figures has them in panels, one beneath the other."""
+    """One table that needs booktabs alone: it is not made smaller to fit. What a page has no room
+    for stands in panels, one beneath the other."""
     names = [column for column in table.columns if not column.is_number]
     figures = [column for column in table.columns if column.is_number]
-    panels = ceil(len(figures) / MOST_BESIDE) or 1
+    room = PAGE - _width(table, names)
+    fit = max(1, int(room / max([_width(table, [column]) for column in figures], default=room)))
+    panels = ceil(len(figures) / fit) or 1
     size = ceil(len(figures) / panels) or 1
     beneath = (figures[first : first + size] for first in range(0, len(figures) or 1, size))
     tables = [replace(table, columns=(*names, *those)) for those in beneath]
     return _latex_document(NEEDS_BOOKTABS, [_in_one_piece(*tables, is_plain=True)], comment)
+
+
+def _width(table: Table, columns: Sequence[Column]) -> float:
+    """In points, by the longest text of each column."""
+    longest = {column: len(table.group_of(column) or column.full_heading) for column in columns}
+    for line in table.read:
+        for read in () if line.is_section else line.cells:
+            if read.column in longest:
+                figure, *beneath = map(len, read.stacked)
+                # Smaller than the figure.
+                widest = max(figure, *(0.8 * length for length in beneath))
+                longest[read.column] = max(longest[read.column], ceil(widest))
+    return sum(SIGN * length + GAP for length in longest.values())
 
 
 def _latex_document(needs: str, tables: Iterable[str], comment: str) -> str:
@@ -94,8 +110,9 @@ def escaped(value: object) -> str:
 
 def _in_one_piece(*panels: Table, is_plain: bool = False) -> str:
     table = panels[0]
-    # A wide one spans both columns of a page.
-    kind = "table*" if table.has_groups else "table"
+    is_wide = any(_width(panel, panel.columns) > ONE_COLUMN for panel in panels)
+    # Such a one spans both columns of a page.
+    kind = "table*" if is_wide else "table"
     size, space = (r"\scriptsize", "2pt") if is_plain else (r"\footnotesize", "4pt")
     # No wider than the page, and never blown up to it.
     box, end = ("", "") if is_plain else (r"\sbox0{%", "}")
@@ -140,7 +157,7 @@ def _letter(column: Column) -> str:
 
 def _notes(table: Table) -> list[str]:
     notes = r" \quad ".join(map(escaped, table.remarks))
-    return [rf"\par\smallskip\footnotesize {notes}"] if notes else []
+    return [rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}"] if notes else []
 
 
 def _head(table: Table) -> list[str]:
@@ -161,25 +178,22 @@ def _head(table: Table) -> list[str]:
 
 
 def _body(table: Table) -> Iterable[str]:
-    """Short tables have space between their lines."""
+    """Short tables have space between their lines; what stands beneath figures is smaller."""
     previous: str | None = None
     for line in table.read:
-        if previous is not None and line.kind != previous:
+        if previous not in (None, SECTION, line.kind):
             yield r"\midrule"
-        elif previous is not None and table.is_short and table.has_groups:
+        elif previous == line.kind and table.is_short and table.has_groups:
             yield r"\addlinespace[2pt]"
         previous = line.kind
-        yield _set(map(_set_cell, line.cells))
-
-
-def _set_cell(read: ReadCell) -> str:
-    """The mean, beneath it its SD, its interval and what they rest on."""
-    figure = escaped(" ".join(filter(None, [read.figure + read.cell.marks, read.sign])))
-    beneath = [escaped(text) for text in read.beneath if text]
-    if not beneath:
-        return figure
-    stacked = r" \\ {}".join([figure, *beneath])
-    return rf"\begin{{tabular}}[t]{{@{{}}{_letter(read.column)}@{{}}}}{stacked}\end{{tabular}}"
+        if line.is_section:
+            heading = escaped(line.cells[0].text)
+            yield rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{heading}}}}} \\"
+            continue
+        figures, *beneath = zip(*(read.stacked for read in line.cells), strict=True)
+        yield _set(map(escaped, figures))
+        for texts in filter(any, beneath):
+            yield _set(rf"{{\tiny {escaped(text)}}}" if text else "" for text in texts)
 
 
 def _set(texts: Iterable[str]) -> str:

@@ -189,21 +189,22 @@ class ReadCell:
         return f"{self.text} [{note}]" if note else self.text
 
     @property
-    def sign(self) -> str:
-        return self.cell.sign if self.column.is_number else ""
-
-    @property
-    def beneath(self) -> list[str]:
-        """The SD, the interval and what they rest on; of a name what stands aside."""
+    def stacked(self) -> list[str]:
+        """In a paper: score and SD, behind the sign, which leaves them aligned; beneath them the
+        interval and what it rests on. Of a name what stands aside, and its source."""
+        if not self.column.is_number:
+            aside = "; ".join(filter(None, [self.cell.aside, self.cell.note]))
+            return [self.text + self.cell.marks, aside, self.cell.size]
         sd = f"± {self.sd}" if self.sd else ""
-        aside = "" if self.column.is_number else self.cell.aside
-        return [sd, self.interval, self.cell.size or aside]
+        score = " ".join(filter(None, [self.cell.sign, self.text, sd]))
+        return [score + self.cell.marks, self.interval, self.cell.size]
 
     @property
     def in_one_line(self) -> str:
-        sd, interval, size = self.beneath
-        parts = " ".join(filter(None, [self.figure, sd, self.sign, interval]))
-        return "; ".join(filter(None, [parts + self.cell.marks, size]))
+        aside, sign = ("", self.cell.sign) if self.column.is_number else (self.cell.aside, "")
+        sd = f"± {self.sd}" if self.sd else ""
+        parts = " ".join(filter(None, [self.figure, sd, sign, self.interval]))
+        return "; ".join(filter(None, [parts + self.cell.marks, self.cell.size or aside]))
 
 
 @dataclass(frozen=True)
