@@ -32,13 +32,14 @@ from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import Proposals, proposals_of
 from annotation.benchmarks.formats.task_files import also_said, as_said
 from annotation.benchmarks.forms import ImportForm
+from annotation.benchmarks.importing import JOB as STORE
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue
-from annotation.jobs.requests import order_upload
 from annotation.kinds import gold_in_force, in_full
 from annotation.models.benchmark import HELD_FIELDS
 from annotation.models.errors import Refusal
+from annotation.models.texts import is_key
 from annotation.studies.forms import SEPARATOR, GoldForm, written
 
 TO_TRY = "One to try"
@@ -90,13 +91,21 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
         """A file in, a look at it out; it is stored from there."""
-        initial = {"name": request.GET.get("name", "")}
+        number = request.GET.get("job", "")
         form = ImportForm(
-            request.POST or None, request.FILES or None, initial=initial, user=request.user
+            request.POST or None,
+            request.FILES or None,
+            initial={"name": request.GET.get("name", "")},
+            user=request.user,
+            before=_look(request, int(number)) if is_key(number) else None,
+            kept={name: request.POST.get(f"kept-{name}", "") for name in ("file", "source")},
         )
-        if request.method == "POST" and form.is_valid():
-            file = form.cleaned_data["file"]
-            return to_row(order_upload(LOOK, form.arguments, file, author=request.user))
+        if request.method == "POST":
+            is_good = form.is_valid()
+            form.keep_files()
+            if is_good:
+                upload = form.kept["file"]
+                return to_row(enqueue(LOOK, form.arguments, upload=upload, author=request.user))
         title = "Import a benchmark"
         return self.show_page(request, IMPORT, title=title, form=form)
 
@@ -105,7 +114,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         job = _look(request, job_id)
         if request.method != "POST" or job is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
-        arguments, kind = dict(job.arguments), "import_benchmark"
+        arguments, kind = dict(job.arguments), STORE
         # What was not shown is not stored.
         if not job.result.get("looks") and not request.POST.get("line"):
             messages.error(request, "Say first what is meant: nothing was read yet.")
@@ -190,8 +199,8 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
 
 def _look(request: ResearcherRequest, job_id: int) -> models.Job | None:
-    """Of this person, with its file still there."""
-    own = models.Job.objects.filter(pk=job_id, kind=LOOK, author=request.user)
+    """Of this person, with its file still there; or an import that failed."""
+    own = models.Job.objects.filter(pk=job_id, kind__in=(LOOK, STORE), author=request.user)
     return own.exclude(upload=None).select_related("upload").first()
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
 from annotation.admin.pages import ViewOnlyAdmin, shown, to_row
+from annotation.benchmarks.importing import JOB as STORE
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.models import Benchmark, Job
 
@@ -34,7 +35,7 @@ class JobAdmin(ViewOnlyAdmin[Job]):
             title=_title(job),
             job=job,
             imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
-            can_go_on=job.kind == LOOK and job.is_over and job.upload is not None,
+            can_go_on=job.kind in (LOOK, STORE) and job.is_over and job.upload is not None,
         )
 
     def cancel_page(self, request: HttpRequest, job: Job) -> HttpResponse:

@@ -33,9 +33,10 @@ from annotation.access.api import (
 from annotation.access.requests import require
 from annotation.access.rights import Right, benchmarks, is_all_powerful, may_see_gold
 from annotation.benchmarks.forms import ImportForm
+from annotation.benchmarks.importing import JOB
 from annotation.jobs.queue import enqueue
 from annotation.jobs.requests import job_file
-from annotation.models import Benchmark, ItemSet, Job, Study, Task, Upload
+from annotation.models import Benchmark, ItemSet, Job, Study, Task
 
 
 class SetSerializer(serializers.ModelSerializer[ItemSet]):
@@ -95,17 +96,17 @@ class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark
         responses={202: OpenApiTypes.OBJECT, **ANY, **SENT},
     )
     def create(self, request: Request) -> Response:
-        """Import a file, as the page does: `name` and `file`, and as needed `encoding`, `shots` and
-        `seed`; of one table its `description`, without which no study of it starts."""
+        """Import a file, as the page does: `name` and `file`, and as needed `encoding`, `shots`,
+        `splits`, `seed`, `test` and `source`; of one table its `description`, without which no
+        study of it starts."""
         user = user_of(request)
         if not user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         form = ImportForm(request.data, request.FILES, user=user)
         check_form(request, form)
-        file = form.cleaned_data["file"]
         with transaction.atomic():
-            upload = Upload.objects.create(name=file.name[-300:], data=file.read())
-            job = enqueue("import_benchmark", form.arguments, upload=upload, author=user)
+            form.keep_files()
+            job = enqueue(JOB, form.arguments, upload=form.kept["file"], author=user)
         return ordered(job)
 
 

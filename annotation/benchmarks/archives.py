@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from annotation.models.errors import BadInput
 
@@ -127,7 +127,19 @@ class OneFile:
         return read_file(self._source, name)
 
 
-def read_file(path: Path, name: str = "") -> bytes:
+class SentFile(NamedTuple):
+    """In place of a path."""
+
+    name: str
+    data: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_file(path: Path | SentFile, name: str = "") -> bytes:
+    if isinstance(path, SentFile):
+        return path.data
     try:
         if path.stat().st_size > MOST_BYTES:
             raise BadInput(f"{name or path} is larger than {MOST_BYTES // 1_000_000} MB.")

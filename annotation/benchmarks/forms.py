@@ -1,28 +1,33 @@
 """What a benchmark is imported from: a file, its name, and how the file is read."""
 
 import zipfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
+from django.core import signing
 from django.core.exceptions import ValidationError
 
 from annotation.access.rights import check_may_import
 from annotation.benchmarks.archives import TABLES
+from annotation.benchmarks.formats.drawing import MOST_SPLITS
+from annotation.jobs.requests import UploadField
+from annotation.models import Job, Upload
 from annotation.models.errors import Refusal
 
+KEPT = "annotation.benchmarks.forms"
 SLUG = "letters, digits, hyphens and underscores"
 
 
 class ImportForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
-        # Asked by the browser, too: a form that comes back has lost its file.
         widget=forms.TextInput(attrs={"pattern": "[-a-zA-Z0-9_]+", "title": SLUG}),
         help_text="Such as clues. If there is one, its tasks are updated and new ones added.",
     )
-    file = forms.FileField(
+    file = UploadField(
         help_text="A table of questions (CSV, TSV, JSON, JSON lines, Parquet); or a zip of tables, "
         "one task a file, or in CLUES layout: a folder for every task, with <stem>_test.jsonl and "
         "<stem>_train_<shots>_<split>.jsonl.",
@@ -45,13 +50,73 @@ class ImportForm(forms.Form):
         label="Shot sets to draw",
         required=False,
         help_text="Such as 10 20 30, out of the labelled part (train) beside the test set in a "
-        "zip: nested, five splits, by label where labels repeat.",
+        "zip: nested, by label where labels repeat.",
     )
+    splits = forms.IntegerField(label="Splits", required=False, min_value=1, max_value=MOST_SPLITS)
     seed = forms.IntegerField(label="Seed of the draw", required=False, min_value=0)
+    test = forms.IntegerField(
+        label="Test items to draw",
+        required=False,
+        min_value=1,
+        help_text="Where one file holds all labelled rows: shot sets are drawn from the others.",
+    )
+    source = UploadField(
+        label="Draw shot sets from",
+        required=False,
+        help_text="A file of labelled rows, if they are not beside the test set.",
+    )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        user: User,
+        before: Job | None = None,
+        kept: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """before: a job whose file and answers this one begins with. kept: of a form that came
+        back, the words for the files that were in it."""
         super().__init__(*args, **kwargs)
         self._user = user
+        self._before = before.arguments if before else {}
+        self.kept: dict[str, Upload] = {}
+        draw = self._before.get("draw", {})
+        held = {"file": before and before.upload_id, "source": draw.get("source")}
+        for field, number in held.items():
+            self._keep(
+                field, Upload.objects.filter(pk=self._key((kept or {}).get(field)) or number)
+            )
+        description = self._before.get("said", {}).get("description", "")
+        shots = " ".join(map(str, draw.get("shots", ())))
+        self.initial = {**self.initial, **self._before, **draw, "description": description}
+        self.initial |= {"shots": shots, "file": None, "source": None}
+
+    def _keep(self, name: str, found: Iterable[Upload]) -> None:
+        for upload in found:
+            self.kept[name], field = upload, self.fields[name]
+            field.required = field.widget.is_required = False
+            self[name].help_text = f"{upload.name} is still here: choose a file only to replace it."
+
+    def _key(self, word: str | None) -> int | None:
+        """Of an upload that this person was told of."""
+        with suppress(signing.BadSignature):
+            user, upload = signing.loads(word or "", salt=KEPT)
+            return int(upload) if user == self._user.pk else None
+        return None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """By which the files of a form that comes back are found again."""
+        return {
+            f"kept-{name}": signing.dumps([self._user.pk, upload.pk], salt=KEPT)
+            for name, upload in self.kept.items()
+        }
+
+    def keep_files(self) -> None:
+        """Of those that are as they should be, whatever else is to be said better."""
+        for name in ("file", "source"):
+            if file := self.cleaned_data.get(name):
+                self._keep(name, [Upload.objects.create(name=file.name[-300:], data=file.read())])
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -63,10 +128,8 @@ class ImportForm(forms.Form):
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        most = settings.BENCHMARK_UPLOAD_MAX_BYTES
-        if file.size > most:
-            sentence = "The file is larger than %(most)d MB: leave some tasks out."
-            raise ValidationError(sentence % {"most": most // 1_000_000})
+        if file is None:
+            return None
         if not file.name.lower().endswith(TABLES) and not zipfile.is_zipfile(file):
             raise ValidationError(
                 "This is neither a zip file nor a table by its name: a table ends in .csv, .tsv, "
@@ -77,16 +140,27 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        file = data.get("file")
+        file = data.get("file") or self.kept.get("file")
         if data.get("description") and file and not file.name.lower().endswith(TABLES):
             self.add_error("description", "Say it in the file of each task in the zip.")
+        draws = [data.get(name) for name in ("splits", "seed", "test", "source")]
+        if any(one is not None for one in draws) and data.get("shots") == "":
+            self.add_error("shots", "Say how large the drawn sets are, such as 10 20 30.")
         return data
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Of the job."""
+        """Of the job, once the files are kept."""
         data = self.cleaned_data
+        said = {**self._before.get("said", {}), "description": data["description"]}
+        numbers = {name: data[name] for name in ("splits", "seed", "test") if data[name]}
+        if "source" in self.kept:
+            numbers["source"] = self.kept["source"].pk
         shots = [int(number) for number in data["shots"].split()]
-        said = {"said": {"description": data["description"]}} if data["description"] else {}
-        draw = {"draw": {"shots": shots, "seed": data["seed"] or 0}} if shots else {}
-        return {"name": data["name"], "encoding": data["encoding"], **said, **draw}
+        changed = {
+            "name": data["name"],
+            "encoding": data["encoding"],
+            "said": {name: value for name, value in said.items() if value != ""},
+            "draw": {"shots": shots, **numbers} if shots else {},
+        }
+        return {name: value for name, value in {**self._before, **changed}.items() if value != {}}

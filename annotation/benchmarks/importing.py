@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from django.contrib.auth.models import User
 
 from annotation.access.rights import check_may_import, make_owner
-from annotation.benchmarks.archives import Source, open_files
+from annotation.benchmarks.archives import SentFile, Source, open_files
 from annotation.benchmarks.correcting import CONTENT
 from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of
 from annotation.benchmarks.formats.drawing import Draw
@@ -98,11 +98,13 @@ def read_source(
         return read_benchmark(files, tasks, progress, **how)
 
 
-@queue.runs("import_benchmark")
+JOB = "import_benchmark"
+
+
+@queue.runs(JOB)
 def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments: name, tasks (slugs; all if left out), encoding, said, lax, and draw (shots,
-    splits and seed).
-    The upload is the zip file or table."""
+    """Arguments: name, tasks (slugs; all if left out), encoding, said, lax, and draw (as a Draw,
+    its source an upload). The upload is the zip file or table."""
     source, arguments = uploaded(job)
     report = import_benchmark(
         source, name=job.arguments["name"], owner=job.author, progress=progress, **arguments
@@ -120,7 +122,10 @@ def uploaded(job: Job) -> tuple[BinaryIO, dict[str, Any]]:
     names = ("tasks", "encoding", "said", "lax")
     how = {name: job.arguments[name] for name in names if name in job.arguments}
     if draw := job.arguments.get("draw"):
-        how["draw"] = Draw(**draw)
+        sent = Upload.objects.filter(pk=draw.get("source")).first()
+        if draw.get("source") and sent is None:
+            raise BadInput("The file to draw shot sets from is no longer there; upload it again.")
+        how["draw"] = Draw(**{**draw, "source": sent and SentFile(sent.name, bytes(sent.data))})
     return BytesIO(job.upload.data), {**how, "file_name": job.upload.name}
 
 

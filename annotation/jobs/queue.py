@@ -195,5 +195,7 @@ def _end(job: Job, state: str, **fields: Any) -> None:
     """Once: what an abandoned attempt says is ignored."""
     changes = {"state": state, "finished_at": clock.now(), **fields}
     ended = write(lambda: _still_running(job).update(**changes))
-    if ended and job.upload_id is not None and job.kind not in _keeping:
+    # What failed is said better, not uploaded again.
+    is_used = state == JobState.DONE and job.kind not in _keeping
+    if ended and is_used and job.upload_id is not None:
         Upload.objects.filter(pk=job.upload_id).delete()

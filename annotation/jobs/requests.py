@@ -30,7 +30,7 @@ class UploadField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         file, most = super().clean(data, initial), settings.BENCHMARK_UPLOAD_MAX_BYTES
-        if file.size > most:
+        if file and file.size > most:
             size = f"{most // 1_000_000} MB"
             raise ValidationError(f"The file is larger than {size}: import it by the command.")
         return file

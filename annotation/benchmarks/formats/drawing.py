@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from annotation.benchmarks.archives import SentFile
 from annotation.benchmarks.formats.content import ReadExample, ReadSet
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -23,7 +24,7 @@ class Draw:
     shots: Sequence[int]
     splits: int = 5
     seed: int = 0
-    source: Path | None = None
+    source: Path | SentFile | None = None
     test: int = 0
 
     def __post_init__(self) -> None:

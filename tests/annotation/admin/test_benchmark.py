@@ -1,5 +1,6 @@
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -258,7 +259,7 @@ def test_says_why_a_table_cannot_be_read(admin_client: Client, sent: Sent) -> No
     look = sent(reverse(IMPORT), named("towns.csv", b"question\n\xff\n"))
     page = page_of(admin_client, look)
     assert "owns.csv, line 2: byte 10 of the file is not UTF-8" in page
-    assert "Another file" in page
+    assert f"{reverse(IMPORT)}?job={look.pk}" in page
 
 
 def test_shows_why_an_import_failed(admin_client: Client, sent: Sent) -> None:
@@ -283,7 +284,76 @@ def test_refuses_an_upload_with_a_sentence(
     page = admin_client.post(reverse(IMPORT), {"name": name, "file": upload(data)})
     assert sentence in page.content.decode()
     assert not Job.objects.exists()
-    assert not Upload.objects.exists()
+    # A file that is as it should be stays, whatever is wrong beside it.
+    assert Upload.objects.exists() == (len(data) > 10)
+
+
+def questions(names: str) -> bytes:
+    row = '{"question": "Which %s?", "choices": ["x", "y"], "answer": "x"}'
+    return "\n".join(row % name for name in names).encode()
+
+
+def kept_in(page: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(kept-\w+)" value="([^"]+)"', page))
+
+
+def test_takes_a_refused_form_again_without_its_files(admin_client: Client, sent: Sent) -> None:
+    asked = {**named("towns.jsonl", questions("CD")), "name": "no name", "shots": "2"}
+    asked["source"] = SimpleUploadedFile("more.jsonl", questions("AB"))
+    page = admin_client.post(reverse(IMPORT), asked).content.decode()
+    assert "towns.jsonl is still here" in page
+    assert "more.jsonl is still here" in page
+    look = sent(reverse(IMPORT), {"name": "towns", "shots": "2", "splits": 3, **kept_in(page)})
+    assert look.state == "done", look.message
+    assert look.result["looks"][0]["sets"][:3] == [f"train-2-{split} (2)" for split in (1, 2, 3)]
+
+
+def test_keeps_the_file_of_another_person_to_that_person(
+    admin_client: Client, client: Client
+) -> None:
+    data = {"name": "no name", "file": upload(archive())}
+    words = kept_in(admin_client.post(reverse(IMPORT), data).content.decode())
+    other = User.objects.create_superuser("other")
+    client.force_login(other)
+    page = client.post(reverse(IMPORT), {"name": "mine", **words}).content.decode()
+    assert "This field is required" in page
+    assert not Job.objects.exists()
+
+
+def test_goes_on_from_a_look_that_failed_with_its_file_and_answers(
+    admin_client: Client, sent: Sent
+) -> None:
+    look = sent(
+        reverse(IMPORT), {**named("towns.jsonl", questions("ABCDEFGH")), "shots": "20", "test": 4}
+    )
+    assert look.state == "failed"
+    change = f"{reverse(IMPORT)}?job={look.pk}"
+    assert change in page_of(admin_client, look)
+    page = admin_client.get(change).content.decode()
+    assert 'name="shots" value="20"' in page
+    assert 'name="test" value="4"' in page
+    look = sent(change, {"name": "towns", "shots": "2", "test": 4, "splits": 1})
+    assert look.state == "done", look.message
+    assert look.result["looks"][0]["sets"] == ["train-2-1 (2)", "test (4)"]
+
+
+def test_keeps_the_file_of_an_import_that_was_refused(admin_client: Client, sent: Sent) -> None:
+    look = sent(reverse(IMPORT), {"name": "clues", "file": upload(archive())})
+    Benchmark.objects.create(name="clues")
+    User.objects.update(is_superuser=False)
+    User.objects.get().user_permissions.set(Permission.objects.all())
+    job = sent(go_on(look))
+    assert job.state == "failed"
+    change = f"{reverse(IMPORT)}?job={job.pk}"
+    assert change in page_of(admin_client, job)
+    again = sent(change, {"name": "clues-2"})
+    assert (again.state, again.upload) == ("done", job.upload)
+
+
+def test_says_what_a_draw_lacks(admin_client: Client) -> None:
+    asked = {"name": "clues", "file": upload(archive()), "test": 10}
+    page = admin_client.post(reverse(IMPORT), asked).content.decode()
+    assert "Say how large the drawn sets are" in page
 
 
 @override_settings(BENCHMARK_UPLOAD_MAX_BYTES=100)
