@@ -66,6 +66,7 @@ urlpatterns = [
     path(f"{STUDY}/data/", studies.exports, name="exports"),
     path(f"{STUDY}/data/ids/", studies.ids, name="export_ids"),
     path(f"{STUDY}/data/<slug:name>.csv", studies.export, name="export"),
+    path(f"{STUDY}/data/<slug:name>.xlsx", studies.workbook, name="export_workbook"),
     path(f"{STUDY}/data/<slug:name>/dictionary.csv", studies.dictionary, name="export_dictionary"),
     # People
     path(f"{STUDY}/watch/", people.watch, name="watch"),

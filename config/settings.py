@@ -165,6 +165,15 @@ AXES_COOLOFF_MESSAGE = (
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 
+# Mail, for new passwords: where there is a server of it.
+EMAIL_HOST = env.text("EMAIL_HOST", "")
+EMAIL_PORT = env.number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.boolean("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", EMAIL_HOST_USER or "baseliner@localhost")
+
 # Languages and time
 LANGUAGE_CODE = "en"
 LANGUAGES = [(code, locale.display_name) for code, locale in locales().items()]

@@ -1,6 +1,8 @@
 """Every address of the installation: the apps' own pages are at the root."""
 
+from django.conf import settings
 from django.contrib import admin
+from django.contrib.auth import views
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path
 from django.views.decorators.http import require_safe
@@ -12,7 +14,24 @@ from config.documentation.views import documentation
 from config.health import healthz, metrics, readyz
 from config.middleware import nothing_in_the_api
 
+# Under the names by which the sign-in page and Django's own views find each other.
+BY_MAIL = [
+    path("admin/password/", views.PasswordResetView.as_view(), name="admin_password_reset"),
+    path("admin/password/sent/", views.PasswordResetDoneView.as_view(), name="password_reset_done"),
+    path(
+        "admin/password/<uidb64>/<token>/",
+        views.PasswordResetConfirmView.as_view(),
+        name="password_reset_confirm",
+    ),
+    path(
+        "admin/password/set/",
+        views.PasswordResetCompleteView.as_view(),
+        name="password_reset_complete",
+    ),
+]
+
 urlpatterns = [
+    *(BY_MAIL if settings.EMAIL_HOST else []),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),

@@ -1,8 +1,11 @@
 """Large files over HTTP: uploaded for a job; or ordered, watched and fetched at the address of the
 file itself, so that nobody fetches what they may not open."""
 
+import codecs
+from collections.abc import Callable
+from functools import wraps
 from mimetypes import guess_type
-from typing import Any
+from typing import Any, ParamSpec
 
 from django import forms
 from django.conf import settings
@@ -20,6 +23,7 @@ from annotation.jobs.queue import enqueue
 from annotation.models import Job, JobFile, Upload
 from annotation.models.texts import is_key
 
+P = ParamSpec("P")
 PAGE = "annotation/jobs/file.html"
 # Names the job whose file is fetched.
 FETCHED = "file"
@@ -73,6 +77,22 @@ def document(data: bytes, content_type: str, name: str) -> HttpResponse:
     """Whole, not line by line: a slow reader of a stream would hold a thread of the server."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(data, content_type=content_type, headers=headers)
+
+
+def for_spreadsheets(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """A page's CSV begins with the sign by which Excel knows UTF-8. Commands and the API, whose
+    readers are programs, have it without."""
+
+    @wraps(view)
+    def marked(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        response = view(*args, **kwargs)
+        if response.headers["Content-Type"].startswith("text/csv"):
+            if response.headers.pop("Content-Encoding", "") == "gzip":
+                response.content = files.uncompressed(response.content)
+            response.content = codecs.BOM_UTF8 + response.content
+        return response
+
+    return marked
 
 
 def _fetched(request: HtmxRequest, order: FileOrder, content_type: str) -> HttpResponse:

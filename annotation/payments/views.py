@@ -1,5 +1,6 @@
 """The pages on which an owner approves what is due and writes down what was sent."""
 
+import codecs
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -15,7 +16,7 @@ from django.urls import reverse
 
 from annotation.access.requests import ResearcherRequest, row_ids
 from annotation.access.rights import Right
-from annotation.jobs.requests import document
+from annotation.jobs.requests import document, for_spreadsheets
 from annotation.models import Payout, Study, clock
 from annotation.models.errors import Refusal
 from annotation.payments import ledger
@@ -219,7 +220,10 @@ def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpRe
             return redirect("annotation:send_payments", study.slug)
     lines = export_payments(study, file_format)
     name = f"{study.slug}-{'payments' if file_format == 'csv' else 'bonuses'}.csv"
-    return document("".join(lines).encode(), CSV, name)
+    written = "".join(lines).encode()
+    # A platform takes the bonuses as they are.
+    mark = codecs.BOM_UTF8 if file_format == "csv" else b""
+    return document(mark + written, CSV, name)
 
 
 @_read
@@ -232,6 +236,7 @@ def sent_file(request: ResearcherRequest, study: Study, payout_id: int) -> HttpR
 
 
 @_read
+@for_spreadsheets
 def dictionary(request: ResearcherRequest, study: Study) -> HttpResponse:
     """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
     lines = dictionary_lines(COLUMNS)

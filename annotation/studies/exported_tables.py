@@ -1,6 +1,7 @@
 """What leaves a study as CSV: its tables, and beside each a dictionary of its columns. People stand
 under pseudonyms; their ids leave by a table of their own, for owners, with a line in the log."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -24,7 +25,7 @@ from annotation.studies.exported_judgements import (
     json_rows,
 )
 from scoring.tables.documents import csv_line
-from scoring.tables.table import OPEN, Table, columns_in, table_in
+from scoring.tables.table import OPEN, Table, columns_in, lines_of, table_in
 
 # So many rows are read from the database at once.
 PIECE = 500
@@ -57,8 +58,18 @@ class Export:
         canary = study.benchmark.canary if holds_items else ""
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
+    def filled(self, study: Study, chosen: Chosen) -> Table:
+        """With its lines, as a workbook has them: lists as JSON, times as texts."""
+        rows = map(json.loads, self.lines(study, chosen, "jsonl"))
+        cells = ({one.key: _cell(row[one.key]) for one in self.table.columns} for row in rows)
+        return replace(self.table, lines=lines_of(cells))
+
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.table.columns)
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:

@@ -24,7 +24,7 @@ from annotation.access.requests import (
     require,
 )
 from annotation.access.rights import Right
-from annotation.jobs.requests import document, large_file
+from annotation.jobs.requests import document, for_spreadsheets, large_file
 from annotation.kinds import answer_kind
 from annotation.models import Batch, ItemSet, Study, Task, clock
 from annotation.models.errors import BadInput, Refusal
@@ -43,6 +43,7 @@ from annotation.work.entering import page_apart
 from annotation.work.estimating import costs
 from annotation.work.previewing import STOPS, Preview, PreviewState
 from annotation.work.wording import markdown_html
+from scoring.tables.documents import FORMATS
 
 
 @login_not_required
@@ -124,12 +125,13 @@ def study_file(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*READ, right=Right.IDS, permission="annotation.view_invitation")
+@for_spreadsheets
 def invitation_links(request: ResearcherRequest, study: Study) -> HttpResponse:
     lines = links_csv(study, lambda invitation: invitation_link(request, invitation))
     return _file(lines, f"{study.slug}-invitations.csv")
 
 
-CSV = "text/csv; charset=utf-8"
+CSV, XLSX = "text/csv; charset=utf-8", FORMATS["xlsx"]
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
 
 
@@ -148,6 +150,7 @@ def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 @never_cache
 @require_safe
+@for_spreadsheets
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
     table, study = table_and_study(request, slug, name)
     if name == "judgements":  # may be large: it has a page of its own
@@ -159,6 +162,18 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
 
 @never_cache
 @require_safe
+def workbook(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
+    """Of a table that is no larger than its study; judgements may be."""
+    table, study = table_and_study(request, slug, name)
+    if table is IDS or table.reads is None:
+        raise Http404
+    written = XLSX.write([table.filled(study, chosen_in(request))])
+    return document(written, XLSX.content_type, f"{slug}-{name}.xlsx")
+
+
+@never_cache
+@require_safe
+@for_spreadsheets
 def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
     table, _study = table_and_study(request, slug, name)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
@@ -166,6 +181,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse
 
 @never_cache
 @require_POST
+@for_spreadsheets
 def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
     """By a form, since it leaves a line in the log."""
     _table, study = table_and_study(request, slug, "ids")
@@ -175,6 +191,7 @@ def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_spreadsheets
 def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
     if file_format not in exported_judgements.FORMATS:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.jobs.requests import document
+from annotation.jobs.requests import document, for_spreadsheets
 from scoring.analysis.analysing import STORE, analysis_tables, filled
 from scoring.analysis.tables import CURVES, PROVENANCE, TERMS, with_names
 from scoring.analysis.uncertainty import Record
@@ -80,6 +80,7 @@ def stop_analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResp
 
 
 @require_safe
+@for_spreadsheets
 def analysis_export(
     request: ResearcherRequest, scope: str, name: str, table: str, form: str
 ) -> HttpResponse:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, may, may_see_gold
-from annotation.jobs.requests import document
+from annotation.jobs.requests import document, for_spreadsheets
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
@@ -70,6 +70,7 @@ def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRe
 
 
 @require_safe
+@for_spreadsheets
 def comparison_export(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404

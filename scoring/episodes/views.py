@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import HtmxRequest, lets_in
 from annotation.access.rights import Right, may_see_gold
 from annotation.jobs import files
-from annotation.jobs.requests import document, large_file
+from annotation.jobs.requests import document, for_spreadsheets, large_file
 from annotation.models import Benchmark
 from scoring.cells.scope import Choices, Scope, answers_in, file_order
 from scoring.comparison.requests import board_page
@@ -44,6 +44,7 @@ def episodes(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @board_page
+@for_spreadsheets
 def episodes_export(
     request: HtmxRequest, benchmark: Benchmark, table: str, form: str
 ) -> HttpResponse:

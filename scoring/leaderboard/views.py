@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.access.requests import lets_in
 from annotation.access.rights import Right, may_see_gold
-from annotation.jobs.requests import document
+from annotation.jobs.requests import document, for_spreadsheets
 from annotation.models import Benchmark, ReferencePolicy
 from scoring.comparison.requests import arrange, board_page
 from scoring.leaderboard.approving import waiting_runs
@@ -44,6 +44,7 @@ def leaderboard(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 @require_safe
 @board_page
+@for_spreadsheets
 def leaderboard_export(
     request: HttpRequest, benchmark: Benchmark, table: str, form: str
 ) -> HttpResponse:

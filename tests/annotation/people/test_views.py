@@ -278,7 +278,7 @@ def test_shows_beside_which_answers_the_page_was_translated(
 def test_offers_a_dictionary_beside_the_payments(researcher: Client, batch: Batch) -> None:
     dictionary = path("payments_dictionary", batch)
     assert dictionary in read(researcher, "exports", batch)
-    lines = csv.DictReader(io.StringIO(researcher.get(dictionary).content.decode()))
+    lines = csv.DictReader(io.StringIO(researcher.get(dictionary).content.decode("utf-8-sig")))
     told = {line["column"]: line["meaning"] for line in lines}
     assert list(told) == [column.key for column in COLUMNS]
     assert every(told.values())

@@ -1,5 +1,6 @@
 """The tables that leave a study, beside the judgements; each with a dictionary."""
 
+import codecs
 import csv
 import io
 import tracemalloc
@@ -7,12 +8,13 @@ from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from openpyxl import load_workbook
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.access.rights import Right
@@ -183,7 +185,7 @@ def get(client: Client, name: str, *arguments: Any) -> Any:
 
 def body(response: Any) -> str:
     assert not response.streaming  # a slow reader would hold a thread of the server
-    return response.content.decode()
+    return response.content.decode("utf-8-sig")
 
 
 def test_offers_every_table_with_its_dictionary(admin_client: Client, batch: Batch) -> None:
@@ -253,3 +255,37 @@ def test_writes_everything_into_a_folder(batch: Batch, tmp_path: Path) -> None:
 def test_prints_ids(batch: Batch, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("export_ids", study=batch.study.slug)
     assert "PERSON-7" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name != "judgements"])
+def test_has_each_table_as_a_workbook_with_its_meanings(
+    admin_client: Client, batch: Batch, name: str
+) -> None:
+    response: Any = get(admin_client, "export_workbook", batch.study.slug, name)
+    book = load_workbook(io.BytesIO(response.content))
+    lines = list(book[name].iter_rows(values_only=True))
+    table = EXPORTS[name].table
+    assert list(lines[0]) == table.keys
+    assert len(lines) - 1 == len(list(EXPORTS[name].lines(batch.study, form="jsonl")))
+    assert f"{name}: {table.keys[0]}" in [row[0].value for row in book["meanings"].iter_rows()]
+
+
+def test_has_no_workbook_of_what_may_be_large_or_names_people(
+    admin_client: Client, batch: Batch
+) -> None:
+    for name in ("judgements", "ids", "nothing"):
+        assert get(admin_client, "export_workbook", batch.study.slug, name).status_code == 404
+
+
+def test_marks_the_csv_of_pages_alone_for_excel(admin_client: Client, batch: Batch) -> None:
+    slug = batch.study.slug
+    for page in (
+        get(admin_client, "export", slug, "people"),
+        get(admin_client, "export_dictionary", slug, "people"),
+        get(admin_client, "export_judgements", slug, "csv"),
+        get(admin_client, "export_payments", slug, "csv"),
+    ):
+        content: bytes = cast(Any, page).content
+        assert content.startswith(codecs.BOM_UTF8)
+        assert content.count(codecs.BOM_UTF8) == 1
+    assert not "".join(EXPORTS["people"].lines(batch.study)).startswith("\ufeff")

@@ -87,7 +87,7 @@ def test_downloads_links_that_let_people_in(researcher: Client, batch: Batch) ->
     invite(batch.study, ["ann"])
     url = reverse("annotation:invitation_links", args=[batch.study.slug])
     response: Any = researcher.get(url)
-    text = response.content.decode()
+    text = response.content.decode("utf-8-sig")
     (row,) = csv.DictReader(text.splitlines())
     assert row["id"] == "ann"
     path = row["link"].removeprefix("http://testserver")

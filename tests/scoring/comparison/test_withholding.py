@@ -52,7 +52,7 @@ def viewer(client: Client, batch: Batch) -> Client:
 
 def export(client: Client, batch: Batch) -> list[dict[str, str]]:
     address = f"/studies/{batch.study.slug}/comparison/export/csv/"
-    return list(csv.DictReader(StringIO(client.get(address).content.decode())))
+    return list(csv.DictReader(StringIO(client.get(address).content.decode("utf-8-sig"))))
 
 
 def withheld(batch: Batch, choices: Choices | None = None) -> Comparison:
