@@ -437,6 +437,7 @@ TABLE: dict[str, Address] = {
     "annotation:export_judgements": Address(also(slug, "csv"), EDITORS, EDITORS),
     "annotation:exports": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:export": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
+    "annotation:export_workbook": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
     "annotation:export_dictionary": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
     "annotation:export_ids": Address(slug, NOT_ALLOWED, OWNERS),
     "scoring:bundle": Address(slug, NOT_ALLOWED, EDITORS),

@@ -2,6 +2,7 @@
 its gold: proposed, looked at, then applied with a reason."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -21,10 +22,18 @@ from annotation.kinds import gold_in_force, in_full
 from annotation.models import Benchmark, Example, Gold, Task
 from annotation.models.errors import Refusal
 from annotation.studies.forms import GoldForm, written
-from scoring.analysis.items import ItemScores, effect_of, given_answers, item_scores, task_cells
+from scoring.analysis.items import (
+    ItemScores,
+    effect_of,
+    given_answers,
+    item_scores,
+    narrowed,
+    task_cells,
+)
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.requests import asked, frame_of
+from scoring.models import shots_order, shots_text
 
 PAGE = 50
 # By name: the heading, and what to sort by; unknowns come last.
@@ -46,7 +55,11 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
         raise Http404
-    scores = item_scores(task, *task_cells(task, compared, choices)) if task else []
+    pool = request.GET.get("pool", "")
+    # At all shots, which are offered.
+    anywhere = replace(choices, shots=())
+    people, systems = cells = task_cells(task, compared, anywhere) if task else ([], [])
+    scores = item_scores(task, *narrowed(cells, choices, pool)) if task else []
 
     def place(item: ItemScores) -> float:
         value = ORDERS[order][1](item)
@@ -60,6 +73,12 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "orders": {key: heading for key, (heading, _) in ORDERS.items()},
         "order": order,
         "golds": GOLDS,
+        "pool": pool,
+        "pools": sorted({cell.pool for cell in people} - {""}),
+        "shots": {
+            str(shots): shots_text(str(shots))
+            for shots in sorted({cell.shots for cell in [*people, *systems]}, key=shots_order)
+        },
         "all_count": len(scores),
         "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
     }
@@ -73,7 +92,8 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     example = get_object_or_404(
         Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
     )
-    people, systems = task_cells(example.task, compared, choices)
+    cells = task_cells(example.task, compared, choices)
+    people, systems = narrowed(cells, choices, request.GET.get("pool", ""))
     scores = {item.example_id: item for item in item_scores(example.task, people, systems)}
     if example.pk not in scores:
         raise Http404

@@ -64,7 +64,16 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
     ]
 
 
-def task_cells(task: Task, scope: Scope, choices: Choices) -> tuple[list[Cell], list[Cell]]:
+Cells = tuple[list[Cell], list[Cell]]
+
+
+def narrowed(cells: Cells, choices: Choices, pool: str) -> Cells:
+    """At the shots that were chosen; of people those of one pool, or of all."""
+    people, systems = ([cell for cell in those if choices.wants(cell.shots)] for those in cells)
+    return [cell for cell in people if pool in ("", cell.pool)], systems
+
+
+def task_cells(task: Task, scope: Scope, choices: Choices) -> Cells:
     """The cells of people, and of systems, on one task; those of a study on its items alone."""
     reader = CellReader(choices)
     people, systems = reader.people_of(scope.studies, task), reader.systems(task)

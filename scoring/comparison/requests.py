@@ -110,7 +110,7 @@ def _chosen(request: HttpRequest) -> Choices:
     try:
         return Choices(
             **chosen,
-            shots=tuple(given.getlist("shots")),
+            shots=tuple(filter(None, given.getlist("shots"))),
             gold_version=int(version) if version else None,
         )
     except ValueError as error:

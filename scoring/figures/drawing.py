@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from textwrap import fill
 from typing import Any
 
@@ -38,6 +38,7 @@ Record = Mapping[str, Any]
 REACH = ("low", "difference", "high")
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
 PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
+ALONE = "x"
 DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 DODGED_MARK = "*"
 # In points: marks nearer to each other lie on one another.
@@ -75,7 +76,7 @@ def shots_figure(
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {
         f"{UNKNOWN} published without its reference policy": any(map(_is_unknown, shown)),
-        f"{DODGED_MARK} marks with intervals stand side by side": any(
+        f"{DODGED_MARK} marks stand side by side": any(
             panel.get_xlabel().endswith(DODGED_MARK) for panel in panels
         ),
     }
@@ -220,27 +221,24 @@ def _shots_panel(
 
 
 def _asides(lines: Sequence[Sequence[Row]], step: float) -> list[float]:
-    """How far each line stands beside its shots: only where several intervals would hide one
-    another, those after the first, left and right, within a sixth of the way to the next shots.
-    Lines without an interval stand at their shots; where one has a mark that would cover another,
-    all those with intervals make room."""
-    has_interval = [any(row.ci_low is not None for row in line) for line in lines]
-    taken = _covers(lines, has_interval)
-    count = (sum(has_interval) + taken) | 1
+    """How far each line stands beside its shots: where several intervals or two marks would hide
+    one another, left and right in turns, within a sixth of the way to the next shots."""
+    several = sum(any(row.ci_low is not None for row in line) for line in lines) > 1
+    if not several and not _covers(lines):
+        return [0.0] * len(lines)
+    count = len(lines) | 1
     places = (np.arange(count) - count // 2) * step / (3 * max(1, count - 1))
-    room = iter(sorted(places.tolist(), key=abs)[taken:])
-    return [next(room) if told else 0.0 for told in has_interval]
+    return sorted(places.tolist(), key=abs)[: len(lines)]
 
 
-def _covers(lines: Sequence[Sequence[Row]], has_interval: Sequence[bool]) -> bool:
-    """Whether a mark of a line without an interval lies on one of a line with it."""
-    marks: dict[bool, list[tuple[int | str | None, float]]] = {False: [], True: []}
-    for line, told in zip(lines, has_interval, strict=True):
-        marks[told] += [(row.shots, row.mean) for row in line if row.mean is not None]
+def _covers(lines: Sequence[Sequence[Row]]) -> bool:
+    """Whether a mark of a line lies on one of another."""
+    marks = [[(row.shots, row.mean or 0.0) for row in line] for line in lines]
     return any(
         shots == other and abs(mean - theirs) < NEAR
-        for shots, mean in marks[False]
-        for other, theirs in marks[True]
+        for first, second in combinations(marks, 2)
+        for shots, mean in first
+        for other, theirs in second
     )
 
 
@@ -288,6 +286,7 @@ def _people(
     measured = line[0].kind == RowKind.HUMAN
     published = line[0].kind == RowKind.REPORTED
     marker = "*" if published else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
+    marker = ALONE if _is_one_person(line) else marker
     panel.errorbar(
         shots,
         means,
@@ -310,14 +309,21 @@ def _lines(rows: Iterable[Row], titles: Mapping[str, str]) -> dict[str, list[Row
     lines: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: (row.kind, str(row.method), str(row.system))):
         lines.setdefault(_label(row, titles), []).append(row)
-    return {name: sorted(line, key=lambda row: row.shots or 0) for name, line in lines.items()}
+    return {
+        name + ", one person" * _is_one_person(line): sorted(line, key=lambda row: row.shots or 0)
+        for name, line in lines.items()
+    }
+
+
+def _is_one_person(line: Iterable[Row]) -> bool:
+    return all(row.is_cell_of_people and row.n == 1 for row in line)
 
 
 def _label(row: Row, titles: Mapping[str, str]) -> str:
-    """People of several studies are told apart by their titles."""
+    """People of several studies are told apart by their titles, those of one by their pools."""
     published = "published" if row.kind == RowKind.REPORTED else None
     study = titles.get(row.study or "") if len(titles) > 1 else None
-    parts = [row.system, method_label(row.method), study, published]
+    parts = [row.system, row.pool, method_label(row.method), study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 
 

@@ -11,7 +11,7 @@ from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
 from scoring.analysis.analysing import STORE
 from scoring.analysis.item_views import chosen_task, in_order
-from scoring.analysis.items import item_scores, task_cells
+from scoring.analysis.items import item_scores, narrowed, task_cells
 from scoring.cells.scope import file_order
 from scoring.comparison.comparing import glance
 from scoring.comparison.requests import asked, shown_to
@@ -56,12 +56,13 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     task = chosen_task(in_order(compared), request.GET)
     if task is None:
         raise Http404
-    size = _size(request)
-    file = file_order(JOB, compared, choices, task=task.slug, form=form, size=size)
+    size, pool = _size(request), request.GET.get("pool", "")
+    about = {"task": task.slug, "form": form, "size": size, "pool": pool}
+    file = file_order(JOB, compared, choices, **about)
     if form in CONTENT_TYPES and file.is_large:
         back = reverse("scoring:items", args=[scope, name])
         return large_file(request, file, CONTENT_TYPES[form], back=back)
-    cells = task_cells(task, compared, choices)
+    cells = narrowed(task_cells(task, compared, choices), choices, pool)
     task_name = compared.task_names[task.slug]
     return _response(request, "items", form, name, task_name, item_scores(task, *cells))
 

@@ -332,7 +332,9 @@ def _rule(benchmark: Benchmark, published: Iterable[Row]) -> Rule:
     found = {shots or 0 for shots in of_people.distinct()}
     found |= {shots for shots in runs.values_list("shots", flat=True) if shots is not None}
     found |= {row.shots for row in published if isinstance(row.shots, int)}
-    return CLUES if found & {*CLUES.shots} or not found else Rule(tuple(sorted(found)), ())
+    if there := found & {*CLUES.shots}:
+        return Rule(sorted_by=max(there))
+    return Rule(tuple(sorted(found)), (), max(found)) if found else CLUES
 
 
 def _withheld(entry: Entry, others: Collection[str]) -> Entry:

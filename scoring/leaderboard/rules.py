@@ -27,10 +27,8 @@ class Rule:
 
     shots: tuple[int, ...] = SHOTS
     splits: tuple[int, ...] = SPLITS
-
-    @property
-    def sorted_by(self) -> int:
-        return self.shots[-1]
+    # Of the numbers of shots the highest that anything has.
+    sorted_by: int = SHOTS[-1]
 
 
 CLUES = Rule()

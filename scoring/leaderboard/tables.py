@@ -51,7 +51,8 @@ def paper_tables(board: Board, name: str) -> list[Table]:
 
 
 def _over_tasks(board: Board) -> Table:
-    *others, sorted_by = board.rule.shots
+    sorted_by = board.rule.sorted_by
+    others = [shots for shots in board.rule.shots if shots != sorted_by]
     scores = {
         "average": f"Average, {_shots(sorted_by)}",
         "sd": f"SD of the average: √(Σ SD²) / {len(board.chosen)}",

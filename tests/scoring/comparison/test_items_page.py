@@ -1,4 +1,5 @@
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
@@ -6,7 +7,7 @@ from django.test import Client
 
 from annotation.models import Batch, Gold, GoldVersion
 from annotation.work.places import open_places
-from scoring.analysis.items import item_scores, task_cells
+from scoring.analysis.items import item_scores, narrowed, task_cells
 from scoring.cells.scope import Choices, Scope
 from tests import make
 from tests.made_once import once_a_module
@@ -189,3 +190,22 @@ def test_keeps_the_choices_of_the_table_when_it_is_filtered(
         '<input type="hidden" name="simulated" value="on">',
     ):
         assert field in text
+
+
+def test_counts_people_of_one_pool_at_one_number_of_shots(
+    batch: Batch,
+) -> None:
+    cells = task_cells(batch.task, Scope(batch.study.benchmark, batch.study), Choices())
+    [people], [run] = cells
+    by_pool = [replace(people, pool=pool) for pool in ("Crowd", "Experts")]
+    found = narrowed((by_pool, [run]), Choices(shots=("3",)), "Crowd")
+    assert ([cell.pool for cell in found[0]], len(found[1])) == (["Crowd"], int(run.shots == 3))
+    assert narrowed((by_pool, [run]), Choices(), "") == (by_pool, [run])
+    assert narrowed((by_pool, [run]), Choices(shots=("7",)), "") == ([], [])
+
+
+def test_offers_the_shots_that_there_are(admin_client: Client, batch: Batch) -> None:
+    measured.run(batch.task, system="Other", shots=30, split=1)
+    text = page(admin_client, batch, shots="30")
+    assert '<option value="30" selected>30 shots</option>' in text
+    assert '<select name="pool">' not in text

@@ -55,16 +55,34 @@ def test_draws_the_interval_of_a_system_that_has_one_beside_that_of_people() -> 
     assert people.lines[0].get_xdata().tolist() == [10]
 
 
+def test_draws_each_pool_as_a_line_of_its_own_and_one_person_as_such() -> None:
+    pools = [replace(HUMAN, pool="Crowd", n=3), replace(HUMAN, pool="Crowd", shots=30, n=1)]
+    rows = [*pools, replace(HUMAN, pool="Experts", n=1, ci_low=None, ci_high=None)]
+    people: Any = shots_figure(rows).axes[0].containers
+    named = {bars.get_label(): bars.lines[0] for bars in people}
+    assert list(named) == ["Human, Crowd", "Human, Experts, one person"]
+    crowd, experts = named.values()
+    assert (crowd.get_marker(), experts.get_marker()) == ("o", "x")
+    assert len(crowd.get_xdata()) == 2
+
+
+def test_stands_marks_without_an_interval_beside_one_another() -> None:
+    same = [replace(RUN, system=f"System {number}", mean=50.0) for number in range(3)]
+    lines: Any = shots_figure(same).axes[0].lines
+    assert len({line.get_xdata()[0] for line in lines}) == 3
+
+
 def test_stands_marks_on_their_shots_and_says_where_it_does_not() -> None:
     alone = shots_figure(ROWS)
     people: Any
     [people] = alone.axes[1].containers
     assert people.lines[0].get_xdata().tolist() == [10, 30]
     assert not alone.legends[0].get_title().get_text()
-    # One without an interval covers none with it.
+    # Where a mark would cover another, all stand side by side.
     covered: Any = shots_figure([*ROWS[:2], replace(RUN, mean=81.0)])
     [people] = covered.axes[0].containers
-    assert 10 not in people.lines[0].get_xdata()
+    [system] = [line for line in covered.axes[0].lines if line.get_label() == "BERT <b>, FT"]
+    assert system.get_xdata()[0] != people.lines[0].get_xdata()[0]
     assert "side by side" in covered.legends[0].get_title().get_text()
     several = shots_figure([HUMAN, replace(RUN, ci_low=40.0, ci_high=60.0)])
     assert several.axes[0].get_xlabel() == "shots*"

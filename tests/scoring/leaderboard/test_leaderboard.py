@@ -390,3 +390,11 @@ def test_opens_at_the_most_shots_that_the_benchmark_has() -> None:
     }
     measured.run(task, system="CLUES", shots=30, split=1)
     assert place_all(task.benchmark, sees_gold=True).rule == CLUES
+
+
+def test_opens_at_the_highest_number_of_shots_that_there_is() -> None:
+    task = make.task()
+    measured.run(task, system="T5", shots=10, split=1)
+    board = place_all(task.benchmark, sees_gold=True)
+    assert (board.rule.sorted_by, board.rule.shots) == (10, CLUES.shots)
+    assert [ranking.mean is None for ranking in board.by_task[0].rankings][:1] == [False]
