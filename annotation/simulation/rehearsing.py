@@ -103,11 +103,13 @@ def rehearsal_figures(rehearsal: models.Study) -> dict[str, Any]:
     rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms", "batch__task"))
     outcomes = Counter(row["outcome"] for row in rows)
     minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == models.Outcome.COMPLETED]
+    out = outcomes[models.Outcome.SCREENED_OUT]
     pay = sum((row["amount"] or Decimal(0) for row in rows), Decimal(0))
     return {
         "people": len(rows),
         "outcomes": {str(outcome.label): outcomes[outcome.value] for outcome in models.Outcome},
         "screened_out": _screened_out(rehearsal, rows),
+        "one_out_of": round(len(rows) / out) if out else None,
         "places": rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0,
         "finished": len(minutes),
         # What they were due, without and with the platform's fee.

@@ -1,5 +1,6 @@
 """What a study needs before its start: its batches, with what they give, and its rehearsals."""
 
+from statistics import median
 from typing import Any
 
 from django import forms
@@ -28,7 +29,7 @@ from annotation.work.estimating import timed, unequal_lengths
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
-from scoring.report.documents import Report, as_text
+from scoring.report.documents import Report
 from scoring.studies.building import BatchOptions, add_chosen, build
 
 BUILDER = "scoring/planning/builder.html"
@@ -193,12 +194,19 @@ def discard(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
     table = compare(Scope(study.benchmark, study), Choices(simulated=True))
-    report = Report(study, with_pay=may(request.user, study, Right.PAY))
+    widths = [
+        row.ci_high - row.ci_low
+        for row in table.rows
+        if row.is_cell_of_people and row.ci_low is not None and row.ci_high is not None
+    ]
     low, high = SECONDS_PER_ANSWER
     return {
         "figures": rehearsal_figures(study),
         "table": people_table(table, {}),
-        "report_text": as_text(report, ["methods"]),
+        "width": round(median(widths)) if widths else None,
+        # A lead that such an interval holds on either side of a score.
+        "uncalled": round(median(widths) / 2) if widths else None,
+        "report": Report(study, with_pay=may(request.user, study, Right.PAY)),
         "least_s": low,
         "most_s": high,
     }

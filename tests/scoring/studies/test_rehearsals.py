@@ -1,5 +1,7 @@
 """The pages of a rehearsal: ordered, played by a worker, looked at, thrown away."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -55,6 +57,12 @@ def test_shows_the_table_the_report_the_cost_and_the_time(
     made = played(admin_client, draft)
     url = reverse("scoring:rehearsal", args=[made.slug])
     page = admin_client.get(url).content.decode()
+    told = page.partition('<p class="measure"><strong>')[2].partition("</strong>")[0]
+    assert told.startswith("3 places take 3 people, ")
+    assert re.search(r"; intervals of \d+ points are too wide to call \d+\.$", told), told
+    assert page.index(told) < page.index("Cost and time")
+    assert page.count('<details class="part"') > 3
+    assert "r-report" not in page
     assert "3 of 3" in page
     assert "The table that would come out" in page
     assert "Cost, with the fee" in page
@@ -110,4 +118,5 @@ def test_shows_no_cost_to_an_editor(admin_client: Client, draft: Study) -> None:
     client.force_login(editor)
     page = client.get(reverse("scoring:rehearsal", args=[made.slug])).content.decode()
     assert "Hours of work" in page
+    assert re.search("3 places take 3 people, (about|less)", page)
     assert "Cost, with the fee" not in page
