@@ -103,7 +103,7 @@ Timed = Sequence[tuple[Batch, float]]
 def timed(study: Study, batches: Collection[Batch], tests: Tests = None) -> Timed:
     """Of each batch the seconds that one person needs, as the consent page will tell them."""
     sizes, assumed = sizes_of(batches, tests), _assumed(study)
-    paces = _paces({batch.task_id for batch in batches})
+    paces = _paces(study, {batch.task_id for batch in batches})
     items = ((batch, sum(sizes[pk] for pk in batch.set_ids)) for batch in batches)
     return [(batch, count * paces.get(batch.task_id, assumed)) for batch, count in items]
 
@@ -138,8 +138,9 @@ def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
 
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have been paid for on average for one example of these tasks, with all that
-    belongs to it."""
-    people = Assignment.objects.asked_here().filter(batch__task__in=list(tasks))
+    belongs to it; of whoever was not excluded."""
+    counted = Assignment.objects.asked_here().filter(exclusion=None)
+    people = counted.filter(batch__task__in=list(tasks))
     found = people.annotate(answered=Count("judgements")).aggregate(
         paid_ms=Sum("paid_ms"), answers=Sum("answered")
     )
@@ -159,7 +160,8 @@ class WorkingTime:
 
 
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
-    paces, assumed = _paces({content.task_id for content in contents}), _assumed(study)
+    paces = _paces(study, {content.task_id for content in contents})
+    assumed = _assumed(study)
     seconds = [round(one.steps * paces.get(one.task_id, assumed)) for one in contents]
     is_measured = all(content.task_id in paces for content in contents)
     return WorkingTime(min(seconds), max(seconds), is_measured)
@@ -177,11 +179,14 @@ def most_paid_s(study: Study, contents: Collection[BatchContent]) -> int:
     )
 
 
-def _paces(task_ids: Collection[int]) -> dict[int, float]:
+def _paces(study: Study, task_ids: Collection[int]) -> dict[int, float]:
     """For each task, the median seconds an example took, with all that belongs to it; only where
-    enough people have finished."""
+    enough people have finished who count, and the study has no number of its own."""
+    if study.expected_seconds:
+        return {}
     seconds: dict[int, list[float]] = defaultdict(list)
-    finished = Assignment.objects.completed().asked_here().filter(batch__task__in=task_ids)
+    counted = Assignment.objects.completed().asked_here().filter(exclusion=None)
+    finished = counted.filter(batch__task__in=task_ids)
     for task_id, paid_ms, step in finished.values_list("batch__task", "paid_ms", "step"):
         seconds[task_id].append(paid_ms / 1000 / (step + 1))
     return {task: median(paces) for task, paces in seconds.items() if len(paces) >= ENOUGH_PEOPLE}

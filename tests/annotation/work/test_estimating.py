@@ -7,8 +7,10 @@ from annotation.models.errors import Frozen
 from annotation.models.frozen import batch_content, draft_content
 from annotation.studies.drafting import expect_seconds
 from annotation.studies.forms import BuilderForm
+from annotation.studies.people import exclude
 from annotation.work.estimating import (
     ASSUMED_SECONDS,
+    ENOUGH_PEOPLE,
     estimate,
     expected_seconds,
     usual_seconds,
@@ -87,6 +89,26 @@ def test_takes_the_seconds_that_people_have_needed() -> None:
     with make.unlocked():
         Assignment.objects.update(paid_ms=3 * 25_000)  # with reading what to do, say
     assert usual_seconds([batch.task]) == 25
+
+
+def test_takes_no_pace_of_whoever_was_excluded() -> None:
+    batch = make.running_batch(training=0, zero_shot=True, tests=3, wanted=9)
+    made = [make.worked_through(batch) for _ in range(ENOUGH_PEOPLE)]
+    content = [batch_content(batch.pk)]
+    assert working_time(batch.study, content).is_measured
+    with make.unlocked():
+        Assignment.objects.filter(pk=made[0].pk).update(paid_ms=3 * 99_000)
+    exclude(made[0], reason="asleep")
+    assert usual_seconds([batch.task]) == 10
+    assert not working_time(batch.study, content).is_measured
+
+
+def test_prefers_the_study_s_own_number_to_what_others_took() -> None:
+    batch = make.running_batch(zero_shot=True, tests=3, expected_seconds=45, wanted=9)
+    for _ in range(ENOUGH_PEOPLE):
+        make.worked_through(batch)
+    told = working_time(batch.study, [batch_content(batch.pk)])
+    assert (told.most, told.is_measured) == (3 * 45, False)
 
 
 def test_assumes_the_same_seconds_on_every_page(study: Study, task: Task) -> None:
