@@ -111,7 +111,8 @@ class TestVersion:
         ran: list[int] = []
         monkeypatch.setattr(celery.app.control, "shutdown", ended.append)
         monkeypatch.setattr(queue, "run_job", ran.append)
-        run_job.push_request(hostname="second@here", called_directly=False)
+        request: dict[str, Any] = {"hostname": "second@here", "called_directly": False}
+        run_job.push_request(**request)
         try:
             run_job(7)
             assert (ran, ended) == ([7], [])
