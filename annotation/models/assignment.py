@@ -79,6 +79,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """People whose work was watched; not those of studies from elsewhere."""
         return self.of_people().filter(study__source="")
 
+    def in_good_order(self) -> Self:
+        """Neither excluded nor flagged."""
+        return self.filter(exclusion=None).exclude(summary__is_flagged=True)
+
     def in_places(self) -> Self:
         """Who fills a study's own places: people, and in a demonstration simulated annotators."""
         return self.filter(

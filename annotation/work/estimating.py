@@ -138,8 +138,8 @@ def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
 
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have been paid for on average for one example of these tasks, with all that
-    belongs to it; of whoever was not excluded."""
-    counted = Assignment.objects.asked_here().filter(exclusion=None)
+    belongs to it; of whoever counts."""
+    counted = Assignment.objects.asked_here().in_good_order()
     people = counted.filter(batch__task__in=list(tasks))
     found = people.annotate(answered=Count("judgements")).aggregate(
         paid_ms=Sum("paid_ms"), answers=Sum("answered")
@@ -185,7 +185,7 @@ def _paces(study: Study, task_ids: Collection[int]) -> dict[int, float]:
     if study.expected_seconds:
         return {}
     seconds: dict[int, list[float]] = defaultdict(list)
-    counted = Assignment.objects.completed().asked_here().filter(exclusion=None)
+    counted = Assignment.objects.completed().asked_here().in_good_order()
     finished = counted.filter(batch__task__in=task_ids)
     for task_id, paid_ms, step in finished.values_list("batch__task", "paid_ms", "step"):
         seconds[task_id].append(paid_ms / 1000 / (step + 1))

@@ -312,7 +312,7 @@ def test_has_the_tasks_that_a_page_holds_in_one_tabular(tasks: int, panels: list
     assert re.findall(r"\\begin{tabular}(?:\[t\])?{(.*?)}\n", text) == panels
     assert text.count(r"\caption{") == 1
     assert (r"\begin{table*}" in text) == (tasks > 1)
-    assert all(text.count(f"& task{number} ") == 1 for number in range(tasks))
+    assert every(text.count(f"& task{number} ") == 1 for number in range(tasks))
     assert "People & " in text
     assert "& {\\tiny [70.0, 87.0]}" in text
 
