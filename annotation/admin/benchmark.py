@@ -93,7 +93,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         """A file in, a look at it out; it is stored from there."""
         number = request.GET.get("job", "")
         form = ImportForm(
-            request.POST or None,
+            request.POST if request.method == "POST" else None,
             request.FILES or None,
             initial={"name": request.GET.get("name", "")},
             user=request.user,

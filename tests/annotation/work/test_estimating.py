@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.models import Assignment, Study, Task
+from annotation.models import Assignment, Study, Task, WorkSummary
 from annotation.models.errors import Frozen
 from annotation.models.frozen import batch_content, draft_content
 from annotation.studies.drafting import expect_seconds
@@ -101,6 +101,15 @@ def test_takes_no_pace_of_whoever_was_excluded() -> None:
     exclude(made[0], reason="asleep")
     assert usual_seconds([batch.task]) == 10
     assert not working_time(batch.study, content).is_measured
+
+
+def test_takes_no_pace_of_whoever_is_flagged() -> None:
+    batch = make.running_batch(training=0, zero_shot=True, tests=3, wanted=9)
+    fast, _usual = (make.worked_through(batch) for _ in range(2))
+    with make.unlocked():
+        Assignment.objects.filter(pk=fast.pk).update(paid_ms=3)
+    WorkSummary.objects.update_or_create(assignment=fast, defaults={"is_flagged": True, "step": fast.step})
+    assert usual_seconds([batch.task]) == 10
 
 
 def test_prefers_the_study_s_own_number_to_what_others_took() -> None:
