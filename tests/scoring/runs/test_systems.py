@@ -12,6 +12,7 @@ from annotation.models import Task
 from scoring.models import Run
 from scoring.runs.systems import columns_of, systems_of
 from tests import make
+from tests.every import every
 from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
@@ -91,7 +92,7 @@ def test_asks_as_often_for_any_number_of_runs(
     many = [measured.run(task, system=f"T{n}", shots=20, split=1, wrong=n) for n in range(4)]
     with django_assert_max_num_queries(16):
         page = client.get(address(task)).content.decode()
-    assert all(run.system in page for run in many)
+    assert every(run.system in page for run in many)
 
 
 def test_counts_very_many_episodes(client: Client) -> None:
