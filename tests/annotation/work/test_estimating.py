@@ -108,7 +108,9 @@ def test_takes_no_pace_of_whoever_is_flagged() -> None:
     fast, _usual = (make.worked_through(batch) for _ in range(2))
     with make.unlocked():
         Assignment.objects.filter(pk=fast.pk).update(paid_ms=3)
-    WorkSummary.objects.update_or_create(assignment=fast, defaults={"is_flagged": True, "step": fast.step})
+    WorkSummary.objects.update_or_create(
+        assignment=fast, defaults={"is_flagged": True, "step": fast.step}
+    )
     assert usual_seconds([batch.task]) == 10
 
 
