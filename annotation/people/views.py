@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may, rights_in
-from annotation.jobs.requests import document
+from annotation.jobs.requests import document, for_spreadsheets
 from annotation.kinds import answer_score, golds_of, in_full
 from annotation.models import (
     CHECK,
@@ -118,6 +118,7 @@ def _dressed(study: Study, row: Row) -> dict[str, Value | Cell]:
 
 
 @_read
+@for_spreadsheets
 def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
     shown = chosen(rows(study), **filters_in(request))
     lines = csv_lines(columns_for(rights_in(request.user, study)), shown)

@@ -295,7 +295,8 @@ def test_leads_from_a_score_to_the_item_and_its_gold(researcher: Client, batch: 
 def test_exports_what_the_filters_leave(researcher: Client, batch: Batch) -> None:
     done, _working = make.worked_through(batch), make.at_work(batch)
     text = read(researcher, "people_export", batch, query="?state=completed")
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    assert text.startswith("\ufeff")
     assert [row["annotator"] for row in rows] == [done.annotator.pseudonym]
     assert (rows[0]["items_done"], rows[0]["items"]) == ("4", "4")
 
