@@ -199,10 +199,16 @@ def test_hands_out_the_link_of_an_open_study_to_those_who_set_it_up(
     assert link not in read(client, "watch", batch)
 
 
-def test_goes_on_while_somebody_may_still_send_a_last_page(batch: Batch) -> None:
+def test_goes_on_while_somebody_may_still_send_a_last_page(
+    researcher: Client, batch: Batch
+) -> None:
     make.at_work(batch)
+    assert "<dt>at work</dt>" in read(researcher, "watch", batch)
     close_study(batch.study, at=make.NOON)
     assert standing(batch, at=make.NOON).can_change
+    page = read(researcher, "watch", batch)
+    assert "<dt>may still send a last page</dt><dd>1</dd>" in page
+    assert "<dt>at work</dt>" not in page
 
 
 def test_names_items_with_reported_problems(researcher: Client, batch: Batch) -> None:
