@@ -97,7 +97,8 @@ def overview(
             (who, [_told(cells[who, n]) if (who, n) in cells else None for n in shots])
             for who in dict.fromkeys(who for who, _shots in cells)
         ],
-        "working": total["working"],
+        # Once it is closed, those who may still send a last page.
+        "working": sum(row.is_at_work for row in people) if study.is_closed else total["working"],
         "hourly_pay": figures.hourly_pay,
         "so_far": so_far,
         "expected": expected,

@@ -25,6 +25,7 @@ from annotation.models import (
     Place,
     Study,
     WorkSummary,
+    clock,
 )
 from annotation.work.finishing import CENT, elapsed_hours
 from annotation.work.qualifying import screen
@@ -197,13 +198,14 @@ def study_cards(user: User) -> list[Card]:
     memberships = Membership.objects.filter(user=user, study__in=own)
     roles = dict(memberships.values_list("study_id", "role"))
     people = Assignment.objects.in_places().filter(study__in=own)
-    kept = Place.objects.filter(batch__study__in=own, simulated=False, kept=True)
+    taken = Place.objects.filter(batch__study__in=own, simulated=False).taken(clock.now())
     comments = Comment.objects.filter(assignment__study__in=own)
     flagged = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)
     figures = {
         "wanted": _totals(Batch.objects.filter(study__in=own), "study", Sum("wanted")),
-        "kept": _totals(kept, "batch__study"),
-        "working": _totals(people.open(), "study"),
+        # As the overview counts them: whoever was away for long holds no place.
+        "kept": _totals(taken.filter(kept=True), "batch__study"),
+        "working": _totals(taken.filter(kept=False), "batch__study"),
         "comments": _totals(comments, "assignment__study"),
         "flagged": _totals(flagged, "assignment__study"),
         "rehearsals": _totals(Study.objects.filter(rehearses__in=own), "rehearses"),

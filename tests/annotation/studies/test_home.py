@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Submission, SubmissionStatus
@@ -46,7 +47,7 @@ def signed_in(user: User) -> Client:
 def test_a_card_says_how_far_a_study_is() -> None:
     batch = make.running_batch(wanted=2)
     done = make.worked_through(batch)
-    make.at_work(batch)
+    make.at_work(batch, at=timezone.now())
     add_comment(done, text="A typo.", step=None, at=make.NOON)
     (card,) = study_cards(make.member(batch.study))
     assert (card["kept"], card["wanted"], card["working"]) == (1, 2, 1)
