@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.forms import BaseForm
+from django.forms import BaseForm, BooleanField
 from django.http import Http404, StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -234,8 +234,18 @@ def taken(request: Request, fields: type[Fields]) -> Any:
 
 
 def check_form(request: Request, form: BaseForm) -> None:
-    """Raises ValidationError with what a page's form refuses, and for other fields than it has."""
-    refuse_unknown(fields_of(request), form.fields)
+    """Raises ValidationError with what a page's form refuses, and for other fields than it has. A
+    box that is not ticked may be said to be false."""
+    given = fields_of(request)
+    refuse_unknown(given, form.fields)
+    ticks = {
+        name: str(given[name]).lower()
+        for name, field in form.fields.items()
+        if isinstance(field, BooleanField) and name in given
+    }
+    if wrong := [name for name, value in ticks.items() if value not in (*YES, *NO)]:
+        raise exceptions.ValidationError({name: ["This is true or false."] for name in wrong})
+    form.data = {name: value for name, value in given.items() if ticks.get(name) not in NO}
     if not form.is_valid():
         missing = SAID["fields"]["required"]
         raise exceptions.ValidationError(

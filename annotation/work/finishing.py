@@ -82,7 +82,8 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
                 outcome=outcome,
                 ended_by_closing=by_closing,
                 finished_at=at,
-                seen_at=at,
+                # Who expires is not here.
+                seen_at=present.seen_at if outcome == Outcome.EXPIRED else at,
                 paid_ms=present.paid_ms,
                 reveal_ms=F("reveal_ms") + (in_hand if reads_gold else 0),
                 amount=amount_due(present, outcome),

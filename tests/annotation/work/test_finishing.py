@@ -25,7 +25,7 @@ def test_stores_how_and_when_it_ended_and_what_is_due() -> None:
     assert finish(assignment, Outcome.EXPIRED, at=LATER) is True
     stored = Assignment.objects.get()
     assert (stored.state, stored.outcome) == (WorkState.FINISHED, Outcome.EXPIRED)
-    assert (stored.finished_at, stored.seen_at) == (LATER, LATER)
+    assert (stored.finished_at, stored.seen_at) == (LATER, make.NOON)
     assert stored.amount == assignment.amount == Decimal(4)
 
 

@@ -70,6 +70,21 @@ def test_comes_in_over_the_api_too(task: Task, editor: User) -> None:
     assert Study.objects.get().source == SOURCE
 
 
+@pytest.mark.parametrize(("said", "stores"), [("0", True), ("no", True), ("1", False)])
+def test_reads_what_is_said_of_a_box_over_the_api(
+    task: Task, editor: User, said: str, *, stores: bool
+) -> None:
+    file = SimpleUploadedFile("people.csv", ANSWERS.encode())
+    given = {"file": file, "name": "Doe 2020", "source": SOURCE, "dry_run": said}
+    address = f"/api/benchmarks/{task.benchmark.name}/people/"
+    assert token_client(editor).post(address, given, format="multipart").status_code == 202
+    run_jobs()
+    assert Study.objects.exists() is stores
+    given |= {"file": SimpleUploadedFile("people.csv", b"x"), "dry_run": "maybe"}
+    answer = token_client(editor).post(address, given, format="multipart")
+    assert (answer.status_code, answer.json()) == (400, {"dry_run": ["This is true or false."]})
+
+
 def test_declares_clusters_in_lines(desk: Client, task: Task) -> None:
     refused = sent(desk, task, clusters="ner")
     assert (refused.status_code, Job.objects.count()) == (400, 0)
