@@ -1,5 +1,7 @@
 """What every address of the API has: what it takes, and how a refusal is said."""
 
+import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from json import JSONDecodeError
 from typing import Any, cast
@@ -17,13 +19,14 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.json import strict_constant
 from rest_framework.views import APIView
 
 from annotation.access.requests import NO, YES, ResearcherRequest
 from annotation.access.serializers import SAID, Fields, refuse_unknown
 from annotation.models import Job
 from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
-from annotation.models.texts import dotted, nearest
+from annotation.models.texts import dotted, nearest, storable
 from scoring.tables.table import Column
 
 
@@ -82,15 +85,28 @@ class Bad(exceptions.ValidationError):
 
 
 class FlatJSONParser(JSONParser):
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
+    """Of two values of one key the last would be taken without a word."""
+
+    def parse(self, stream: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().parse(*args, **kwargs)
+            text = stream.read().decode()
+            return json.loads(
+                text, parse_constant=strict_constant, object_pairs_hook=_without_repeats
+            )
         except RecursionError as error:
             raise exceptions.ParseError(
                 "The JSON is nested too deeply: no field needs that."
             ) from error
-        except exceptions.ParseError as error:
-            raise exceptions.ParseError(_no_json(error.__cause__ or error.__context__)) from error
+        except ValueError as error:
+            raise exceptions.ParseError(_no_json(error)) from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise exceptions.ParseError(f"“{storable(twice[:100])}” stands there twice: keep one.")
+    return found
 
 
 def _no_json(problem: BaseException | None) -> str:

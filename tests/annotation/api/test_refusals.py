@@ -86,6 +86,7 @@ def test_says_what_a_token_lacks(
     ("method", "path", "sent", "told"),
     [
         ("POST", "STUDY/webhooks/", '{"url": ', "This is no JSON: look at line 1, column 9"),
+        ("POST", "STUDY/webhooks/", '{"url": "a", "url": "b"}', "“url” stands there twice"),
         ("POST", "STUDY/webhooks/", "{}", "This is missing: send it too."),
         ("POST", "STUDY/webhooks/", '{"url": null}', "This is null: leave it out"),
         ("POST", "STUDY/webhooks/", '{"url": 3}', "This is a text."),
