@@ -5,7 +5,8 @@ import os
 from importlib import import_module
 from typing import Any
 
-from celery import Celery, Task
+from celery import Celery
+from celery.contrib.django.task import DjangoTask
 from celery.signals import worker_init
 from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
@@ -16,7 +17,7 @@ TRANSPORT_ALIASES["filesystem"] = "config.broker:Transport"
 logger = logging.getLogger(__name__)
 
 
-class Fitting(Task[..., Any]):
+class Fitting(DjangoTask[..., Any]):
     """Work that a worker does as long as the database is of its version; then it ends, and leaves
     this and the rest to one that fits."""
 

@@ -29,7 +29,10 @@ DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 STEP = re.compile(r'name="step" value="(\d+)"')
 OPTION = re.compile(r'value="(\d+)"[^>]*><span class="option-text"[^>]*>(.*?)</span>')
 TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
-QUESTION = re.compile(r'<(?:legend|p class="question[^"]*")[^>]*>(.*?)</(?:legend|p)>', re.DOTALL)
+QUESTION = re.compile(
+    r'<(?:legend|p class="question[^"]*")[^>]*><span>(.*?)</span></(?:legend|p)>', re.DOTALL
+)
+BLANK = '<bdi class="blank">_____</bdi>'
 MENTION = re.compile(r"</?(?:mark|label)[^>]*>")
 VERDICT = re.compile(r"Score: (\d+)\u00a0%\.")
 # Every third, fifth, … test example is answered wrongly: one number per person, or per split.
@@ -50,6 +53,7 @@ class Files:
 
     def row(self, page: str) -> Row:
         """The row that a page asks about."""
+        page = page.replace(BLANK, "@placeholder")
         shown = (MENTION.sub("", form.search(page)[1]) for form in (TEXT, QUESTION))
         text, question = map(unescape, shown)
         [row] = [

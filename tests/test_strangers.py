@@ -223,7 +223,7 @@ def pages_of(world: World) -> list[str]:
         admin("annotation_annotator_change", world.person.pk),
         admin("annotation_judgement_changelist"),
         reverse("annotation:settings", args=[study.slug]),
-        admin("annotation_study_changes", study.pk),
+        reverse("annotation:log", args=[study.slug]),
         reverse("annotation:watch", args=[study.slug]),
         reverse("annotation:export_judgements", args=[study.slug, "jsonl"]),
         reverse("scoring:comparison", args=["study", study.slug]),

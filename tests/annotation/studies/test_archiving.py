@@ -70,11 +70,12 @@ def test_is_archived_and_taken_out_on_its_page(admin_client: Client, closed: Stu
     def address(page: str) -> str:
         return reverse(f"admin:annotation_study_{page}", args=[closed.pk])
 
-    assert address("archive") in admin_client.get(address("change")).content.decode()
+    overview = reverse("annotation:watch", args=[closed.slug])
+    assert address("archive") in admin_client.get(overview).content.decode()
     admin_client.post(address("archive"))
     closed.refresh_from_db()
     assert closed.archived_at is not None
-    assert address("take-out") in admin_client.get(address("change")).content.decode()
+    assert address("take-out") in admin_client.get(overview).content.decode()
     admin_client.post(address("take-out"))
     closed.refresh_from_db()
     assert closed.archived_at is None

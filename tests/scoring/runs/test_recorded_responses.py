@@ -52,7 +52,9 @@ SILENT = {
     *("plan", "plan_document", "draft_plan", "order_comparison", "stop_comparison"),
     # What is planned, rehearsed with simulated people, or imported from elsewhere.
     *("builder", "remove_batches", "part_study", "rehearsals", "rehearsal", "discard_rehearsal"),
-    *("imported_studies", "imported_study", "elsewhere"),
+    *("imported_studies", "imported_study", "elsewhere", "of-benchmark-people"),
+    # How whole runs are.
+    "systems",
     # What is read of somebody's own file.
     *("add_system", "store_system"),
 }

@@ -28,11 +28,11 @@ BAND = "<strong>Simulated people.</strong>"
 PAGES = {
     "overview": ("/research/studies/{slug}/watch/", "70 of 70 places finished"),
     "settings": ("/research/studies/{slug}/settings/", 'name="consent_text"'),
-    "people": ("/research/studies/{slug}/people/", r"(\d+) of \1 people.*<td>completed"),
+    "people": ("/research/studies/{slug}/people/", r"(\d+) of \1 people.*<td [^>]*>completed"),
     "person": ("/research/studies/{slug}/people/{person}/", "<tbody>"),
     "payments": (
         "/research/studies/{slug}/payments/",
-        r"<td>yes</td>.*bonuses|bonuses.*<td>yes</td>",
+        r"bonuses.*<td [^>]*>yes\b",
     ),
     "comparison": ("/studies/{slug}/comparison/", "SIMULATED PEOPLE BEAT .*Supplement"),
     "items": ("/studies/{slug}/comparison/items/", r"16 of 16 items.*<tbody>"),
