@@ -10,6 +10,7 @@ from annotation.kinds import UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
 from annotation.management.arguments import RefusingCommand
+from annotation.models.texts import storable
 from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS
 
 KEPT = ("id", *RUN_KEYS, *PROMPT_PROVENANCE)
@@ -31,7 +32,8 @@ class Command(RefusingCommand):
         path: Path = options["path"]
         who = {name: options[name] for name in ("system", "method")}
         for line in _predictions(read_file(path), path.name):
-            self.stdout.write(json.dumps({**who, **line}, ensure_ascii=False))
+            # What else a line says is handed on as it is, but for half a character.
+            self.stdout.write(storable(json.dumps({**who, **line}, ensure_ascii=False)))
 
 
 def _predictions(data: bytes, file: str) -> Iterator[dict[str, Any]]:

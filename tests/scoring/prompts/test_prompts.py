@@ -388,6 +388,13 @@ def test_reads_a_mapped_label_back_as_the_label(tmp_path: Path) -> None:
     ]
 
 
+def test_hands_no_half_of_a_character_on(tmp_path: Path) -> None:
+    path, out = tmp_path / "answers.jsonl", StringIO()
+    path.write_text('{"id": "a\\ud800", "answer": "[]"}')
+    call_command("read_answers", path, system="A", method="FT", stdout=out)
+    assert json.loads(out.getvalue().encode())["id"] == "a\ufffd"
+
+
 def test_takes_pieces_back(tmp_path: Path) -> None:
     make.task(kind=Kind.SPANS, training=2, tests=2)
     given = ['["Anna", "Boris"]', "Anna\nBoris\n"]
