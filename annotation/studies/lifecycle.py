@@ -205,6 +205,8 @@ def close_full_studies(*, at: datetime) -> None:
 def not_as_named(study: Study) -> list[str]:
     """How its end differs from the one that was named before the start: no verdict is then sure."""
     lacking = Place.objects.filter(batch__study=study, simulated=False, kept=False)
+    # In a rehearsal nobody takes a place.
+    lacking = lacking.exclude(batch__study__is_rehearsal=True)
     day, named = study.closed_at and study.closed_at.date(), study.ends_on
     is_early = day is not None and (named is None or day < named) and lacking.exists()
     wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}

@@ -17,6 +17,7 @@ from annotation.simulation.rehearsing import (
     rehearsal_figures,
 )
 from annotation.simulation.simulating import Crowd
+from annotation.studies.lifecycle import not_as_named
 from annotation.work.joining import NotOpen, Visit, join, person
 from tests import make
 
@@ -46,6 +47,7 @@ def test_simulated_annotators_play_a_copy_and_the_draft_stays_as_it_was(draft: S
     rehearsal = played(draft)
     assert rehearsal.is_rehearsal
     assert rehearsal.is_closed
+    assert not_as_named(rehearsal) == []
     assert rehearsal.memberships.get().user == member
     figures = rehearsal_figures(rehearsal)
     assert (figures["people"], figures["finished"], figures["places"]) == (3, 3, 3)
