@@ -1,7 +1,7 @@
 """What a file of the project imports, and what it is called."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -18,6 +18,19 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and _is_dynamic(node.func):
             yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
+
+
+def arrows_of(path: Path, modules: Collection[str]) -> set[str]:
+    """Those of these modules that a file names where it imports: of a package's module that alone,
+    since most packages hold nothing themselves."""
+    arrows = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            named = {f"{node.module}.{alias.name}" for alias in node.names}
+            arrows |= {name if name in modules else str(node.module) for name in named}
+        elif isinstance(node, ast.Import):
+            arrows |= {alias.name for alias in node.names}
+    return (arrows & set(modules)) - {module_of(path)}
 
 
 def _is_dynamic(function: ast.expr) -> bool:

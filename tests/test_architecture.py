@@ -6,12 +6,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from annotation.models import Kind
-from tests.imports import ROOT, imports_of
+from tests.imports import ROOT, arrows_of, imports_of, module_of
 
 OURS = ("config", "scoring", "annotation", "tests")
 # What a part may import from the project, besides itself.
@@ -142,6 +143,25 @@ def test_keeps_the_arrows_between_rooms(room: str) -> None:
         if any(_is_within(module, name) for name in forbidden)
     ]
     assert wrong == []
+
+
+MOST_IN_A_CHAIN = 20
+
+
+def test_has_no_circle_and_no_long_chain() -> None:
+    files = {
+        module_of(path): path
+        for part in ("annotation", "scoring", "config")
+        for path in (ROOT / part).rglob("*.py")
+        if "migrations" not in path.parts
+    }
+    arrows = {module: arrows_of(path, files) for module, path in files.items()}
+    chains: dict[str, list[str]] = {}
+    # Raises CycleError, with the circle.
+    for module in TopologicalSorter(arrows).static_order():
+        longest = max((chains[other] for other in arrows[module]), key=len, default=[])
+        chains[module] = [module, *longest]
+    assert [chain for chain in chains.values() if len(chain) > MOST_IN_A_CHAIN] == []
 
 
 def test_finds_an_arrow_that_is_not_allowed(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The tables, each imported from here; what belongs to them lies in their modules."""
 
 from annotation.models.access import (
+    SETS_UP,
     ApiToken,
     Change,
     ChangeAction,

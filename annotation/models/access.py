@@ -22,6 +22,10 @@ class MemberRole(models.TextChoices):
     VIEWER = "viewer", "viewer"
 
 
+# The roles that set a study or a benchmark up.
+SETS_UP = (MemberRole.OWNER, MemberRole.EDITOR)
+
+
 class Membership(models.Model):
     """A person's role in one study or one benchmark."""
 

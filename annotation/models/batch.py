@@ -1,5 +1,7 @@
 """Batches, and the pools of people and invitations that lead into them."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -7,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import clock
-from annotation.models.benchmark import LAID_OUT
+from annotation.models.benchmark import LAID_OUT, Item
 from annotation.models.constraints import check, if_given, once
 from annotation.models.settings import words
 from annotation.models.study import Study, new_token
@@ -191,3 +193,12 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study}: {self.external_id}"
+
+
+def sizes_of(
+    batches: Iterable[Batch], tests: Mapping[int, int] | None = None
+) -> Counter[int | None]:
+    """How many items each of their sets has, or would have."""
+    items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
+    counted = items.order_by().values_list("item_set").annotate(models.Count("pk"))
+    return Counter({**dict(counted), **(tests or {})})

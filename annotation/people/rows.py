@@ -13,12 +13,12 @@ from annotation.access.rights import Right
 from annotation.jobs.pacing import write
 from annotation.kinds import answer_kind
 from annotation.models import clock
+from annotation.models.batch import sizes_of
 from annotation.models.webhook import tell
 from annotation.payments.ledger import Due, dues_of
 from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.monitoring import Person, flagged_by_rule, people_of
-from annotation.work.estimating import sizes_of
 from annotation.work.finishing import earned
 from scoring.tables.table import Column, columns_in
 

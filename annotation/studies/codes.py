@@ -12,9 +12,7 @@ from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, Pr
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.errors import Refusal
-from annotation.models.frozen import draft_content
 from annotation.models.texts import described_beside
-from annotation.work.consent_facts import Facts, asked_of, in_detail, in_short
 from annotation.work.wording import amount_text
 from scoring.tables.words import counted
 
@@ -159,16 +157,6 @@ def codes_to_set_up(study: Study) -> list[dict[str, Any]]:
         for outcome in [*Outcome.values, *JoinAnswer.values]
         if (rule := rules.get(outcome))
     ]
-
-
-def facts_to_read(study: Study) -> Facts:
-    """What the consent page will tell; nothing while there are no batches."""
-    batches = study.batches.select_related("study", "task", "training_set", "test_set", "pool")
-    contents = [draft_content(batch) for batch in batches]
-    if not contents:
-        return {}
-    short = [*asked_of(contents), *in_short(study, contents)]
-    return {"At first sight": short, **in_detail(study, contents)}
 
 
 def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:

@@ -45,8 +45,6 @@ from scoring.tables.words import counted
 CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
-EARLY, MORE_PLACES = "closed before its end", "places were added"
-FROM_ELSEWHERE = "others asked its people, and nothing was named before"
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 
@@ -200,19 +198,6 @@ def close_full_studies(*, at: datetime) -> None:
     full = Study.objects.filter(Exists(places), state=StudyState.OPEN, close_when_full=True)
     for study in full.exclude(Exists(places.filter(kept=False))).exclude(Exists(at_work)):
         close_study(study, at=at)
-
-
-def not_as_named(study: Study) -> list[str]:
-    """How its end differs from the one that was named before the start: no verdict is then sure."""
-    lacking = Place.objects.filter(batch__study=study, simulated=False, kept=False)
-    # In a rehearsal nobody takes a place.
-    lacking = lacking.exclude(batch__study__is_rehearsal=True)
-    day, named = study.closed_at and study.closed_at.date(), study.ends_on
-    is_early = day is not None and (named is None or day < named) and lacking.exists()
-    wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
-    has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
-    reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
-    return [reason for reason, applies in reasons.items() if applies]
 
 
 def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Batch, DropUnit, ItemSet, Study
-from annotation.work.estimating import sizes_of
+from annotation.models.batch import sizes_of
 from scoring.core.normalisation import normalised_golds
 from scoring.core.screening import (
     ADVISED_GUESSERS,

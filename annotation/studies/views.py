@@ -31,7 +31,7 @@ from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies import exported_judgements
 from annotation.studies.advice import design_advice, study_advice
-from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read, what_it_pays
+from annotation.studies.codes import as_lines, codes_to_set_up, what_it_pays
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.lifecycle import CHANGES, start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
@@ -39,6 +39,7 @@ from annotation.studies.people import links_csv
 from annotation.studies.screening import screening_facts, unsure_verdicts
 from annotation.studies.study_file.writing import study_as_toml
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
+from annotation.work.consent_facts import facts_to_read
 from annotation.work.entering import page_apart
 from annotation.work.estimating import costs
 from annotation.work.previewing import STOPS, Preview, PreviewState

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import answer_kind
 from annotation.models import Outcome, OutcomeRule, Study
-from annotation.models.frozen import BatchContent
+from annotation.models.frozen import BatchContent, draft_content
 from annotation.work.estimating import WorkingTime, most_paid_s, whole_minutes, working_time
 from annotation.work.finishing import earned
 from annotation.work.wording import (
@@ -272,3 +272,13 @@ def _kept(study: Study) -> list[str]:
         *([decoy] if study.has_decoy else []),
         _("The researchers look at what seems odd. Nothing of it ends your part by itself."),
     ]
+
+
+def facts_to_read(study: Study) -> Facts:
+    """What the consent page will tell; nothing while there are no batches."""
+    batches = study.batches.select_related("study", "task", "training_set", "test_set", "pool")
+    contents = [draft_content(batch) for batch in batches]
+    if not contents:
+        return {}
+    short = [*asked_of(contents), *in_short(study, contents)]
+    return {"At first sight": short, **in_detail(study, contents)}

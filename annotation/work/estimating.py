@@ -10,7 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from annotation.models import Assignment, Batch, Item, Outcome, OutcomeRule, Study, Task
+from annotation.models import Assignment, Batch, Outcome, OutcomeRule, Study, Task
+from annotation.models.batch import sizes_of
 from annotation.models.frozen import BatchContent
 from annotation.work.finishing import CENT, earned
 from annotation.work.wording import minutes_text
@@ -88,13 +89,6 @@ def costs(
     needed = estimate(study, batches, seconds=seconds, completed=completed)
     with_fee = (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT)
     return {"seconds": seconds, "estimate": needed, "cost_with_fee": with_fee}
-
-
-def sizes_of(batches: Iterable[Batch], tests: Tests = None) -> Counter[int | None]:
-    """How many items each of their sets has."""
-    items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
-    counted = items.order_by().values_list("item_set").annotate(Count("pk"))
-    return Counter({**dict(counted), **(tests or {})})
 
 
 Timed = Sequence[tuple[Batch, float]]

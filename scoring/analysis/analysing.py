@@ -1,55 +1,30 @@
 """Analysing: everything about a comparison that takes too long for a page."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from annotation.models import Assignment, Judgement, Study, Task
 from scoring.analysis import tables
+from scoring.analysis.kept import Analysis
 from scoring.analysis.uncertainty import Record, agreement, uncertainty
 from scoring.cells.cells import CellKey, CellReader, cell_key, cell_order, percent
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, whole_of
 from scoring.comparison.comparison import Comparison
-from scoring.comparison.keeping import Progress, Store
-from scoring.contrasts.differences import Difference
+from scoring.comparison.keeping import Progress
+from scoring.contrasts.difference import Difference
 from scoring.contrasts.verdicts import between_systems
 from scoring.core.learning import learning_curve
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
-from scoring.models import Part
 from scoring.tables.table import Table, lines_of, records_of
 
 # How many points a learning curve has, about.
 POINTS = 5
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """The lines of each table, as they are exported; but curves have their points within."""
-
-    tests: tuple[Record, ...] = ()
-    systems: tuple[Record, ...] = ()
-    changes: tuple[Record, ...] = ()
-    uncertainty: tuple[Record, ...] = ()
-    agreement: tuple[Record, ...] = ()
-    # Each with its place and annotators, its `points`, and by annotator the means in its blocks.
-    curves: tuple[Record, ...] = ()
-    aggregates: tuple[Record, ...] = ()
-    average_tests: tuple[Record, ...] = ()
-    excluded: tuple[Record, ...] = ()
-
-
-STORE = Store(
-    Part.ANALYSIS,
-    Analysis,
-    16,
-    "analyse_comparison",
-    columns=tuple(key for table in tables.TABLES.values() for key in table.keys),
-)
 
 
 def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None) -> Analysis:

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from scoring.analysis.uncertainty import Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.contrasts.differences import COLUMNS as OF_TESTS
-from scoring.contrasts.verdicts import OF_AVERAGES
-from scoring.tables.table import Column, Table, columns_in, picked, table_in, values_of
+from scoring.contrasts.averages import OF_AVERAGES
+from scoring.contrasts.difference import COLUMNS as OF_TESTS
+from scoring.tables.table import Column, Table, Value, columns_in, picked, table_in, values_of
 
 # What every score names.
 TERMS = ("references", "normalisation", "gold_version")
@@ -92,7 +91,7 @@ SIDES = _table(
 )
 
 
-def excluded_record(without: Row | None, including: Row) -> Record:
+def excluded_record(without: Row | None, including: Row) -> dict[str, Value]:
     """Of a cell with and without its excluded annotators; without, nobody may be left."""
     return {
         **values_of((*WHERE, BY_KEY["estimand"], *SCORED_UNDER), including),

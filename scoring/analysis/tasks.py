@@ -6,6 +6,7 @@ from celery import shared_task
 from annotation.jobs import queue
 from annotation.models import Job, Study, StudyState
 from scoring.analysis import analysing
+from scoring.analysis.kept import STORE
 from scoring.cells.scope import Scope
 from scoring.comparison import comparing
 from scoring.comparison.claims import is_frozen
@@ -18,10 +19,10 @@ def compute_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     return {"summary": f"{len(table.rows)} rows computed."}
 
 
-@queue.runs(analysing.STORE.job)
+@queue.runs(STORE.job)
 def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     kept, compute = job.arguments["comparison"], analysing.analyse
-    analysis = analysing.STORE.compute_enqueued(kept, compute, progress=progress)
+    analysis = STORE.compute_enqueued(kept, compute, progress=progress)
     return {"summary": f"{len(analysis.uncertainty)} cells analysed."}
 
 

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, for_spreadsheets
-from scoring.analysis.analysing import STORE, analysis_tables, filled
+from scoring.analysis.analysing import analysis_tables, filled
+from scoring.analysis.kept import STORE
 from scoring.analysis.tables import CURVES, PROVENANCE, TERMS, with_names
 from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint

@@ -1,7 +1,7 @@
 """The cells of a comparison: who is in each, and their scores on the test items."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
-from annotation.studies.lifecycle import not_as_named
+from annotation.studies.as_named import not_as_named
 from annotation.studies.screening import why_no_floor
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, TaskScoring, with_signs
@@ -85,6 +85,12 @@ class Cell:
     @property
     def annotators(self) -> tuple[Assignment, ...]:
         return tuple(member for member in self.members if isinstance(member, Assignment))
+
+    @property
+    def asked(self) -> Iterator[tuple[int, ScoredItems, str]]:
+        """Each member's key, items and policy for the references."""
+        for member, vector in zip(self.members, self.vectors, strict=True):
+            yield member.pk, vector.items, self.references
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -1,10 +1,9 @@
 """The items whose gold people dispute: most of them gave one and the same other answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from scoring.cells.cells import Cell
-from scoring.cells.vectors import judged_answers
+from scoring.cells.vectors import ScoredItems, judged_answers
 from scoring.core.normalisation import normalised
 
 # Of fewer answers nothing is said.
@@ -12,20 +11,20 @@ FEWEST_ANSWERS = 5
 Answer = frozenset[str]
 
 
-def disputed_items(people: Sequence[Cell]) -> frozenset[int]:
-    """The examples that five or more of these people answered, more than half of them with one
+def disputed_items(people: Collection[tuple[int, ScoredItems, str]]) -> frozenset[int]:
+    """The examples that five or more of these people, each an assignment with its items and the
+    policy for the references, answered, more than half of them with one
     whole answer that is, as S1 compares them, neither an alternative of the gold in force nor,
     where the union counts, that."""
     answers: dict[int, Counter[Answer]] = defaultdict(Counter)
     right: dict[int, set[Answer]] = {}
-    for cell in people:
-        given = judged_answers([member.pk for member in cell.members])
-        for member, vector in zip(cell.members, cell.vectors, strict=True):
-            own, items = given[member.pk], vector.items
-            for pk, golds in zip(items.example_ids, items.compared, strict=True):
-                if pk in own:
-                    right.setdefault(pk, _right(golds, cell.references))
-                    answers[pk][_whole(normalised(own[pk], items.normalisation, golds))] += 1
+    given = judged_answers([assignment for assignment, _, _ in people])
+    for assignment, items, references in people:
+        own = given[assignment]
+        for pk, golds in zip(items.example_ids, items.compared, strict=True):
+            if pk in own:
+                right.setdefault(pk, _right(golds, references))
+                answers[pk][_whole(normalised(own[pk], items.normalisation, golds))] += 1
     return frozenset(pk for pk, counts in answers.items() if _is_disputed(counts, right[pk]))
 
 

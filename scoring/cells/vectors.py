@@ -21,6 +21,7 @@ from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import SCORER_VERSION, score_many
 from scoring.models import Prediction, Run
 from scoring.models.comparison import STORED, ScoreVector
+from scoring.models.run import MALFORMED
 
 Floats = NDArray[np.float64]
 PORTION = 50
@@ -268,10 +269,6 @@ def _by_owner(
     for (owner, example, _), texts in zip(fetched, decoded, strict=True):
         answers[owner][example] = texts
     return answers
-
-
-# In the report of a complete run: how many have more pieces than a gold could have.
-MALFORMED = "malformed"
 
 
 def is_well_formed(run: Run) -> bool:

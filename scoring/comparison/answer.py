@@ -3,16 +3,17 @@ for each system; as its page and its documents read it. All from the side of peo
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from scoring.cells.rows import BLOCKS, SIMULATED, Row, RowKind, no_skill, system_of
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
+from scoring.comparison.keeping import restored
 from scoring.contrasts import outcomes
-from scoring.contrasts.differences import Difference, runs_text
-from scoring.contrasts.verdicts import Average
+from scoring.contrasts.averages import Average
+from scoring.contrasts.difference import Contrast, Difference, Sort, runs_text
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
@@ -20,11 +21,7 @@ from scoring.tables.words import counted, listed, span
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0
-# Which comparison a verdict is of, and of how many one is told what it was.
-OF_WHAT = (
-    *("study", "pool", "simulated", "task", "shots", "system", "method", "parameters"),
-    *("other_shots", "exploratory"),
-)
+# Of how many verdicts one is told what they were.
 MOST_TOLD = 4
 UNCLAIMED = "Differences and verdicts are shown when the study is closed."
 WHY_UNCLAIMED = (
@@ -146,7 +143,7 @@ def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
 
 def _decides(tests: Sequence[Difference], tasks: int) -> Difference | None:
     """A system's test over all of the people's tasks; None where their average has no interval."""
-    is_whole = tests[0].task is None and tests[0].se is not None
+    is_whole = tests[0].sort == Sort.TASKS and tests[0].se is not None
     return tests[0] if is_whole or tasks == 1 else None
 
 
@@ -185,7 +182,7 @@ def _headline(
     ]
     for those in named:
         if _decides(those, len(people)) is None:
-            of_tasks = [test for test in those if test.task]
+            of_tasks = [test for test in those if test.sort == Sort.TASK]
             told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
 
@@ -286,7 +283,7 @@ def _forest(
 
     for those in _by_system(tests):
         whole = _decides(those, tasks)
-        parts = [of_task(test) for test in those if test.task]
+        parts = [of_task(test) for test in those if test.sort == Sort.TASK]
         count = sum(bool(part.alike) for part in parts)
         alike = f"{ALIKE} on {count} of {counted(len(parts), 'task')}" if count else ""
         score = whole.other_mean if whole else None
@@ -309,7 +306,7 @@ def _forest(
     return {heading: blocks[block] for block, heading in BLOCKS.items() if block in blocks}
 
 
-def _task(table: Comparison, test: Difference) -> str:
+def _task(table: Comparison, test: Contrast) -> str:
     return table.task_names.get(test.task or "", test.task or "")
 
 
@@ -385,20 +382,19 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
     return f"Version {after.number} (after: {after.after}) changed {verdicts}{told}."
 
 
-def _verdicts_of(version: Version) -> dict[Difference, str]:
+def _verdicts_of(version: Version) -> dict[Contrast, str]:
     """In words, by what they are of; without those of systems against systems."""
-    told: dict[Difference, str] = {}
-    for one in version.verdicts:
-        if one["other_system"] is None:
-            what = Difference(**{name: one[name] for name in OF_WHAT})
-            found = replace(what, outcome=one["outcome"], certainty=one["certainty"])
-            told[what] = outcomes.verdict_in_words(found)
-    return told
+    tests = [restored(Difference, one) for one in version.verdicts]
+    return {
+        restored(Contrast, vars(test)): outcomes.verdict_in_words(test)
+        for test in tests
+        if test.sort != Sort.SYSTEMS
+    }
 
 
-def _on_what(test: Difference, table: Comparison) -> str:
+def _on_what(test: Contrast, table: Comparison) -> str:
     task = ", ".join(filter(None, [_task(table, test) or "all tasks", test.pool]))
-    against = name_of(test) if test.system else f"{test.other_shots} shots"
+    against = f"{test.other_shots} shots" if test.sort == Sort.SHOTS else name_of(test)
     return f"{task} with {shots_text(str(test.shots))} against {against}"
 
 
@@ -421,7 +417,7 @@ def _whole(points: float) -> str:
     return f"{round(points)}".replace("-", "−")
 
 
-def name_of(system: Difference | Row) -> str:
+def name_of(system: Contrast | Row) -> str:
     return " ".join(filter(None, [system.system, method_label(system.method)]))
 
 

@@ -13,7 +13,7 @@ from scoring.cells.cells import Cell
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.claims.freezing import freeze
 from scoring.comparison.keeping import plain, restored
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.difference import Difference
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, latest, runs_for_claims

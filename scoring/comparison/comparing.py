@@ -10,21 +10,23 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from scoring.cells.cell_rows import (
+    ConsensusScores,
     annotator_rows,
     bounds,
     cell_row,
+    consensus_limits,
     consensus_row,
     consensus_scores,
     reported_rows,
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
-from scoring.cells.rows import GROUPED, INCOMPLETE, LATER, OTHER, Bound, Row, RowKind
+from scoring.cells.rows import GROUPED, INCOMPLETE, LATER, OTHER, Bound, Row, RowKind, whose
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
 from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
 from scoring.comparison.comparison import MATCHED, Comparison
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
-from scoring.contrasts import verdicts
+from scoring.contrasts import averages, verdicts
 from scoring.contrasts.differences import people_and_systems
 from scoring.core.learning import FEWEST_FOR_DRIFT, Drift, drift, third_change
 from scoring.models import Part
@@ -123,7 +125,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         if len(scored[0])
     ]
     answered = [cell for cell in people if cell.answered.any()]
-    shared = verdicts.sharing(people)
+    shared = averages.sharing(people)
     holding = _holding_excluded(scope, reader)
     seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
     return Comparison(
@@ -132,8 +134,8 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         bounds=tuple(_bounds(scope, reader, people)),
         **_tested(scope, choices, answered, own, later),
         averages=(
-            *verdicts.averages([*rows, *grouped], every_task, shared),
-            *verdicts.averages_of_consensus(together, every_task, seed=choices.seed),
+            *averages.averages([*rows, *grouped], every_task, shared),
+            *_averages_of_consensus(together, every_task, seed=choices.seed),
         ),
         including=tuple(cell_row(cell, choices) for cell in holding),
         without=tuple(
@@ -258,3 +260,23 @@ def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:
 def whole_of(choices: Choices) -> Choices:
     """No figure depends on which shots are shown, so one comparison is kept for all of them."""
     return replace(choices, shots=())
+
+
+def _averages_of_consensus(
+    together: Sequence[tuple[Row, ConsensusScores]],
+    tasks: Sequence[str],
+    *,
+    seed: int,
+) -> list[averages.Average]:
+    """With its interval, for these people."""
+
+    def with_limits(average: averages.Average) -> averages.Average:
+        own = [
+            scored
+            for row, scored in together
+            if whose(average) == whose(row) and row.task in average.tasks
+        ]
+        low, high = consensus_limits(own, seed=seed)
+        return replace(average, low=low, high=high)
+
+    return list(map(with_limits, averages.averages([row for row, _ in together], tasks)))

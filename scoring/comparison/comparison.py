@@ -23,8 +23,8 @@ from scoring.cells.rows import (
 )
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.claims import Version, with_claims
-from scoring.contrasts.differences import Difference
-from scoring.contrasts.verdicts import Average, averages
+from scoring.contrasts.averages import Average, averages
+from scoring.contrasts.difference import Difference
 from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE

@@ -51,9 +51,9 @@ from scoring.comparison.row_tables import (
     row_table,
     verdict_table,
 )
-from scoring.contrasts.differences import Difference, runs_text
+from scoring.contrasts.averages import Average
+from scoring.contrasts.difference import Difference, runs_text
 from scoring.contrasts.outcomes import LEGEND, sign_of, verdict_in_words
-from scoring.contrasts.verdicts import Average
 from scoring.core.intervals import GUARD
 from scoring.models import FULLY_SUPERVISED, shots_order, shots_text
 from scoring.tables.documents import (

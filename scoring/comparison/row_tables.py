@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind, scored_under
 from scoring.comparison.comparison import Comparison, first_of
-from scoring.contrasts.differences import COLUMNS as OF_TESTS
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.difference import COLUMNS as OF_TESTS
+from scoring.contrasts.difference import Difference, Sort
 from scoring.contrasts.outcomes import verdict_in_words
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
@@ -146,7 +146,7 @@ def verdict_table(table: Comparison) -> Table:
             "outcome": verdict_in_words(test),
         }
         for test in table.verdicts
-        if test.other_system is None
+        if test.sort != Sort.SYSTEMS
     )
     return Table("verdicts", "Who is ahead", table.warning, READ, lines_of(lines))
 

@@ -2,7 +2,7 @@
 examples against people with fewer, and systems against systems."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -12,10 +12,9 @@ import numpy as np
 from annotation.models import Study, Task
 from scoring.cells.cells import OTHER_SHOT_SETS, Cell, known, percent
 from scoring.cells.disputed import disputed_items
-from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.cells.vectors import Floats
+from scoring.contrasts.difference import Difference
 from scoring.core.comparison import (
-    FEWEST_RUNS,
     PEOPLE,
     SYSTEMS,
     PairedDifference,
@@ -25,76 +24,9 @@ from scoring.core.comparison import (
 )
 from scoring.core.verdicts import Member, Tested
 from scoring.models import FULLY_SUPERVISED, shots_order
-from scoring.tables.table import columns_in
 
 SUPPLEMENT = "a supplement"
 FEWEST_UNDISPUTED = 10
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One side less the other, in percent points, and what may be said of it; None where something
-    does not apply. The outcome is that of the first side: people, or the first of two systems. All
-    of it follows from single items: nothing is for readers who may not see the gold."""
-
-    # None of systems.
-    study: str | None
-    simulated: bool
-    # None of the mean of several tasks' differences.
-    task: str | None
-    shots: int | str
-    # None between two numbers of shots.
-    system: str | None
-    method: str | None
-    parameters: str = ""
-    other_shots: int | str | None = None
-    other_system: str | None = None
-    other_method: str | None = None
-    other_parameters: str = ""
-    tasks: tuple[str, ...] = ()
-    outcome: str = ""
-    certainty: str | None = None
-    reasons: tuple[str, ...] = ()
-    exploratory: bool = False
-    frozen_at: str | None = None
-    supplement: str | None = None
-    pool: str | None = None
-    group: str | None = None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    family: int | None = None
-    in_family: bool = False
-    margin: float | None = None
-    fragile: bool | None = None
-    runs: int | None = None
-    m: int | None = None
-    n: int | None = None
-    other_n: int | None = None
-    mean: float | None = None
-    other_mean: float | None = None
-    se: float | None = None
-    df: float | None = None
-    above: int | None = None
-    left_out: int = 0
-    runs_left_out: int = 0
-    references: str | None = None
-    normalisation: str | None = None
-    gold_version: int | None = None
-    notes: str = ""
-    # What becomes of it without the items whose gold people dispute; empty without any.
-    disputed: str = ""
-
-    def is_beside(self, row: Row) -> bool:
-        """Whether its people are of the same study and pool as this row, with as many shots."""
-        whose = self.study, self.pool, self.simulated, str(self.shots)
-        return whose == (row.study, row.pool, row.kind == RowKind.SIMULATED, str(row.shots))
-
-
-_OWN = columns_in(__file__, "difference")
-COLUMNS = {one.name: _OWN.get(one.name) or BY_KEY[one.name] for one in fields(Difference)}
 
 
 @dataclass(frozen=True)
@@ -150,7 +82,8 @@ class Pairing:
 
     @cached_property
     def disputed(self) -> frozenset[int]:
-        return disputed_items([one for one in (self.cell, self.other) if one.study is not None])
+        people = [cell for cell in (self.cell, self.other) if cell.study is not None]
+        return disputed_items([one for cell in people for one in cell.asked])
 
     @property
     def is_left_enough(self) -> bool:
@@ -271,13 +204,6 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         gold_version=cell.gold_version,
         notes=" ".join(test.notes),
     )
-
-
-def runs_text(runs: int | None) -> str:
-    """What a figure of so few runs says of itself; nothing of a sample of the system."""
-    if runs is None or runs >= FEWEST_RUNS:
-        return ""
-    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 def in_percent(test: Tested) -> dict[str, Any]:

@@ -4,7 +4,7 @@ and its words, from the side of people."""
 import re
 from collections.abc import Sequence
 
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.difference import Difference
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
 from scoring.tables.words import counted, listed
 

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
-from scoring.analysis.analysing import STORE
 from scoring.analysis.item_views import chosen_task, in_order
 from scoring.analysis.items import item_scores, narrowed, task_cells
+from scoring.analysis.kept import STORE
 from scoring.cells.scope import file_order
 from scoring.comparison.comparing import glance
 from scoring.comparison.requests import asked, shown_to

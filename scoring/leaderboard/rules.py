@@ -15,7 +15,7 @@ from functools import cached_property
 from scoring.cells.cells import Cell
 from scoring.cells.rows import Row
 from scoring.cells.vectors import is_well_formed
-from scoring.contrasts.verdicts import Average, averages
+from scoring.contrasts.averages import Average, averages
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)

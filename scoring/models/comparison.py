@@ -1,15 +1,11 @@
 """What the scoring keeps so that it need not be recomputed; and studies of other groups."""
 
-from typing import Self
-
 import numpy as np
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from numpy.typing import NDArray
 
-from annotation.access.rights import is_all_powerful
 from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study, clock
 from annotation.models.constraints import check, once, one_of
 from scoring.models.run import Run
@@ -92,12 +88,6 @@ class Comparison(models.Model):
         return f"comparison of {self.study or self.benchmark}"
 
 
-class ImportedStudyQuerySet(models.QuerySet["ImportedStudy"]):
-    def visible_to(self, user: User) -> Self:
-        """One's own; what nobody owns is the superusers'."""
-        return self if is_all_powerful(user) else self.filter(owner=user)
-
-
 class ImportedStudy(models.Model):
     """What a verified bundle says, read-only. It refers to nothing that was measured here."""
 
@@ -115,8 +105,6 @@ class ImportedStudy(models.Model):
         related_name="+",
     )
     imported_at = clock.WrittenAtField(auto_now_add=True)
-
-    objects = ImportedStudyQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
 from django.utils.functional import cached_property
 
-from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_with
-from annotation.models import Benchmark, Example, ItemSet, Membership, Task, clock
+from annotation.models import SETS_UP, Benchmark, Example, ItemSet, Membership, Task, clock
 from annotation.models.constraints import check, once
 
 # In the report of a complete run: the answer given most often, and how many answers nobody could
-# have given, or are empty where one is asked for.
-MOST_FREQUENT, OUTSIDE, EMPTY = "most_frequent", "outside", "empty"
+# have given, are empty where one is asked for, or have more pieces than a gold could have.
+MOST_FREQUENT, OUTSIDE, EMPTY, MALFORMED = "most_frequent", "outside", "empty", "malformed"
 # From these shares on its answers show no skill, whatever they score; of fewer nothing can be said.
 ALIKE_FROM, UNREADABLE_FROM, FEWEST_ANSWERS = 0.9, 0.5, 10
 # Numbers of training examples as files and tables write them.
@@ -89,7 +87,7 @@ def by_researchers() -> Q:
     held = Membership.objects.filter(
         user=OuterRef("owner"),
         benchmark=OuterRef("task__benchmark"),
-        role__in=roles_with(Right.SET_UP),
+        role__in=SETS_UP,
     )
     return Q(owner__isnull=True) | Q(owner__is_superuser=True) | Q(Exists(held))
 
@@ -114,13 +112,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         is_by_researchers = ExpressionWrapper(by_researchers(), models.BooleanField())
         runs = self.select_related("board_decision")
         return runs.annotate(is_by_researchers=is_by_researchers)
-
-    def visible_to(self, user: User) -> Self:
-        """One's own, and all of the benchmarks that one sets up."""
-        if is_all_powerful(user):
-            return self
-        mine = benchmarks(user, Right.SET_UP).order_by().values("pk")
-        return self.filter(Q(owner=user) | Q(task__benchmark__in=mine))
 
 
 class PublishedRuns(models.Manager["Run"]):

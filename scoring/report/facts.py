@@ -53,7 +53,11 @@ class Facts:
             study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")
         )
         self.results = Results(study, simulated=self.is_rehearsal, with_agreement=with_agreement)
-        self.signs = Signs(study, self.results)
+        self.signs = Signs(
+            study,
+            self.results.with_systems,
+            lambda: Results(study, without_signs=True).with_systems,
+        )
 
     @cached_property
     def moved_by_gold(self) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from annotation.models import Study
-from scoring.analysis.analysing import STORE
+from scoring.analysis.kept import STORE
 from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
@@ -16,14 +16,14 @@ from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.averages import Average
+from scoring.contrasts.difference import Difference, Sort
 from scoring.contrasts.outcomes import by_chance, verdict_in_words
-from scoring.contrasts.verdicts import Average
 from scoring.core.bootstrap import COVERS_LESS
 from scoring.core.screening import MOST_GUESSERS
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
-from scoring.report.words import day, few, from_to
+from scoring.report.words import INTERVAL, TASK, day, few, from_to
 from scoring.tables.table import (
     SECTION,
     Column,
@@ -117,6 +117,10 @@ class Results:
             for without, row in table.excluded
             if without is None and row.kind == kind
         ]
+
+    @property
+    def with_systems(self) -> list[Difference]:
+        return [*self.average_tests, *self.tests]
 
     @cached_property
     def claims(self) -> dict[str, list[Difference]]:
@@ -297,10 +301,6 @@ def _in_pool(name: str, of: Row | Difference | Average) -> str:
     return f"{name}, {of.pool}" if of.pool else name
 
 
-INTERVAL = "95 % interval"
-TASK = Column("task", "Task", is_number=False, is_name=True)
-
-
 def results_table(results: Results) -> Table:
     average = " The average is over all tasks, its interval from their SEs and degrees of freedom."
     title = (
@@ -384,7 +384,7 @@ def _test_record(test: Difference) -> dict[str, Value]:
     return {
         **values_of(OF_TESTS, test),
         "task": _in_pool(AVERAGE, test) if test.task == AVERAGE else test.task,
-        "against": name_of(test) if test.system else f"{test.other_shots} shots",
+        "against": f"{test.other_shots} shots" if test.sort == Sort.SHOTS else name_of(test),
         "interval": from_to(test.low, test.high),
         # Of so few people nothing is said but the difference.
         "p": None if test.outcome == TOO_FEW else test.p,

@@ -2,16 +2,16 @@
 are without them. They exclude nobody."""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 from annotation.models import Assignment, Study
 from annotation.people.signs import TRANSLATED, of_programs
 from scoring.cells.scope import with_signs
 from scoring.comparison.answer import name_of
 from scoring.comparison.comparison import block_of
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.difference import Difference
 from scoring.contrasts.outcomes import verdict_in_words
-from scoring.report.results import INTERVAL, TASK, Results
-from scoring.report.words import from_to
+from scoring.report.words import INTERVAL, TASK, from_to
 from scoring.tables.table import Column, Table, Value, lines_of, words
 
 COLUMNS = (
@@ -29,10 +29,13 @@ COLUMNS = (
 
 
 class Signs:
-    """Of the people whose answers count."""
+    """Of the people whose answers count. tests: every difference; without: the same without the
+    people who show signs, which takes a while."""
 
-    def __init__(self, study: Study, results: Results) -> None:
-        self._study, self._results = study, results
+    def __init__(
+        self, study: Study, tests: Sequence[Difference], without: Callable[[], Sequence[Difference]]
+    ) -> None:
+        self._tests, self._without = tests, without
         counted = Assignment.objects.counted().filter(pk__in=with_signs([study]))
         people = list(counted.select_related("summary"))
         self.people, names = len(people), of_programs()
@@ -45,15 +48,10 @@ class Signs:
     @property
     def table(self) -> Table:
         """Every difference as it is, and without the people who show signs."""
-        without = Results(self._study, without_signs=True) if self.people else None
-        found = {_whose(test): test for test in _tests(without)} if without else {}
-        records = (_record(test, found.get(_whose(test))) for test in _tests(self._results))
+        found = {_whose(test): test for test in self._without()} if self.people else {}
+        records = (_record(test, found.get(_whose(test))) for test in self._tests)
         title = "Differences in points of S1, and without the people whose answers show signs."
         return Table("signs", title, "", COLUMNS, lines_of(records if found else ()), is_short=True)
-
-
-def _tests(results: Results) -> list[Difference]:
-    return [*results.average_tests, *results.tests]
 
 
 def _whose(test: Difference) -> tuple[object, ...]:

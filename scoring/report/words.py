@@ -9,9 +9,14 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import apnumber
 
 from annotation.models import Outcome
+from scoring.tables.table import Column
 from scoring.tables.words import ENDS, counted, listed, span, with_stop
 
 register = template.Library()
+
+# What columns of several tables are called.
+INTERVAL = "95 % interval"
+TASK = Column("task", "Task", is_number=False, is_name=True)
 
 # What `Outcome` has not: expired by the closing, not by silence.
 CLOSED = "closed"

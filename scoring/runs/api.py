@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from drf_spectacular.utils import (
     OpenApiParameter,
     extend_schema,
@@ -40,11 +40,12 @@ from annotation.access.api import (
     taken,
     user_of,
 )
-from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
+from annotation.access.rights import Right, benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
 from annotation.models import Benchmark, clock
 from annotation.models.errors import BadInput
 from scoring.models import Leaderboard, Run, RunState
+from scoring.models.run import RunQuerySet
 from scoring.runs import scores, storing
 from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
@@ -105,7 +106,7 @@ class RunViewSet(
     takes_former_tokens = True
 
     def get_queryset(self) -> QuerySet[Run]:
-        runs = Run.objects.visible_to(user_of(self.request))
+        runs = visible_to(user_of(self.request))
         asked = self.request.query_params
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
@@ -177,7 +178,7 @@ class RunViewSet(
         except BadInput as error:
             raise Conflict(str(error)) from error
         except storing.StoredAlready as error:
-            is_visible = Run.objects.visible_to(user_of(request)).filter(pk=error.run.pk).exists()
+            is_visible = visible_to(user_of(request)).filter(pk=error.run.pk).exists()
             said = str(error) if is_visible else "These predictions are stored already."
             raise Conflict(said) from error
         scores.keep_scores([run])
@@ -193,6 +194,15 @@ class RunViewSet(
         sees_gold = may_see_gold(user_of(request), run.benchmark)
         found = scores.scores_of_run(run) if sees_gold else [scores.released_score(run)]
         return Response(RunScoreSerializer(found, many=True).data)
+
+
+def visible_to(user: User) -> RunQuerySet:
+    """One's own, and all of the benchmarks that one sets up."""
+    every: RunQuerySet = Run.objects.all()
+    if is_all_powerful(user):
+        return every
+    mine = benchmarks(user, Right.SET_UP).order_by().values("pk")
+    return every.filter(Q(owner=user) | Q(task__benchmark__in=mine))
 
 
 def _opened(fields: RunFields, request: Request) -> Run:

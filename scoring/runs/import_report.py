@@ -10,9 +10,8 @@ from typing import Any
 from annotation.kinds import Asked, AskedExample, answer_kind
 from annotation.models import Task
 from annotation.models.errors import BadInput
-from scoring.cells.vectors import MALFORMED
 from scoring.models import Prediction, Run
-from scoring.models.run import EMPTY, MOST_FREQUENT, OUTSIDE, shows_no_skill
+from scoring.models.run import EMPTY, MALFORMED, MOST_FREQUENT, OUTSIDE, shows_no_skill
 
 MOST_SHOWN = 20
 # The first that break the form.

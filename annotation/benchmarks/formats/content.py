@@ -12,6 +12,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Role
 from annotation.models.errors import BadInput
 from annotation.models.texts import checksum, is_text, storable
+from scoring.core.normalisation import in_one_form
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -374,3 +375,23 @@ def check_storable(document: Any, where: str) -> None:
             raise BadInput(f"{where}: there is {NOT_TEXT}.")
         elif isinstance(value, int | float) and not abs(value) < LARGEST:
             raise BadInput(f"{where}: {str(value)[:20]} is no number that can be stored.")
+
+
+def note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]]) -> None:
+    first: dict[str, ReadExample] = {}
+    for row in rows:
+        same = first.setdefault(row.identity, row)
+        own, other = (
+            {frozenset(map(in_one_form, texts)) for texts in one.gold_texts} for one in (row, same)
+        )
+        if own != other:
+            notes["gold_differs"].append(f"{row.where}, against {same.where}")
+
+
+def once_each(rows: Iterable[ReadExample], notes: dict[str, list[str]]) -> list[ReadExample]:
+    """A person answers an example once, so a set cannot hold it twice."""
+    first: dict[str, ReadExample] = {}
+    for row in rows:
+        if first.setdefault(row.identity, row) is not row:
+            notes["repeated_in_set"].append(f"{row.where}: {row.context[0]}")
+    return list(first.values())

@@ -8,10 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from annotation.benchmarks.formats.content import LONGEST_ID, ReadExample, Record, json_type
+from annotation.benchmarks.formats.content import (
+    LONGEST_ID,
+    ReadExample,
+    Record,
+    json_type,
+    note_differing_gold,
+    once_each,
+)
 from annotation.benchmarks.formats.files import read_table
 from annotation.benchmarks.formats.known_sets import HIDDEN
-from annotation.benchmarks.formats.reading import note_differing_gold, once_each
 from annotation.models import Role
 from annotation.models.errors import BadInput
 

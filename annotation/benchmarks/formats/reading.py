@@ -175,7 +175,7 @@ def read_task(
     labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
     choices = own.pop("choices", labels)
     _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
-    note_differing_gold(rows, reader.notes)
+    content.note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
     _settle_script(own, defaults, rows, reader.notes)
     if task.is_table and not (defaults | own).get("language"):
@@ -187,7 +187,7 @@ def read_task(
         reader.notes["patterns"] = [where for where, gold in golds if PATTERN.search(gold)]
     _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
-    sets = [replace(one, examples=once_each(one.examples, reader.notes)) for one in kept]
+    sets = [replace(one, examples=content.once_each(one.examples, reader.notes)) for one in kept]
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _tell(tables, sets, count, reader.notes)
@@ -414,25 +414,3 @@ def _settle_sample(
         raise BadInput(f"{task.own}: the sample cannot be used: {problem}.")
     if samples.problem_of_sample(defaults.get("sample", {}), kind, choices, contexts):
         defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
-
-
-def note_differing_gold(rows: Iterable[content.ReadExample], notes: dict[str, list[str]]) -> None:
-    first: dict[str, content.ReadExample] = {}
-    for row in rows:
-        same = first.setdefault(row.identity, row)
-        own, other = (
-            {frozenset(map(in_one_form, texts)) for texts in one.gold_texts} for one in (row, same)
-        )
-        if own != other:
-            notes["gold_differs"].append(f"{row.where}, against {same.where}")
-
-
-def once_each(
-    rows: Iterable[content.ReadExample], notes: dict[str, list[str]]
-) -> list[content.ReadExample]:
-    """A person answers an example once, so a set cannot hold it twice."""
-    first: dict[str, content.ReadExample] = {}
-    for row in rows:
-        if first.setdefault(row.identity, row) is not row:
-            notes["repeated_in_set"].append(f"{row.where}: {row.context[0]}")
-    return list(first.values())

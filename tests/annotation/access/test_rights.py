@@ -14,9 +14,10 @@ from annotation.access.rights import (
     is_member,
     may,
     may_see_gold,
+    roles_with,
     studies,
 )
-from annotation.models import Change, MemberRole, Membership
+from annotation.models import SETS_UP, Change, MemberRole, Membership
 from tests import make
 from tests.every import every
 
@@ -30,6 +31,7 @@ def user() -> User:
 
 def test_gives_each_role_all_that_the_one_below_it_may() -> None:
     assert RIGHTS["viewer"] < RIGHTS["editor"] < RIGHTS["owner"] == set(Right)
+    assert set(roles_with(Right.SET_UP)) == set(SETS_UP)
 
 
 def test_is_what_the_documentation_says() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from annotation.models import Assignment, Batch, Benchmark, Example, Gold, Kind, Role, Study, Task
 from annotation.studies.lifecycle import start_study
-from scoring.analysis.analysing import STORE, analyse
+from scoring.analysis.analysing import analyse
+from scoring.analysis.kept import STORE
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.models import Comparison, ReportedScore, Run
 from scoring.runs.formats.records import RunFields

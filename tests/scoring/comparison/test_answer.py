@@ -18,9 +18,9 @@ from scoring.comparison.answer import UNCLAIMED, Answer, _headline, answers
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import main_table, overview
-from scoring.contrasts.differences import Difference
+from scoring.contrasts.averages import averages
+from scoring.contrasts.difference import Difference
 from scoring.contrasts.outcomes import LEGEND, STATES, by_chance, sign_of
-from scoring.contrasts.verdicts import averages
 from scoring.tables.documents import as_markdown
 from tests import make
 from tests.scoring.comparison import measured

@@ -12,7 +12,8 @@ from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
 from scoring.analysis import analysing
-from scoring.analysis.analysing import Analysis, analyse
+from scoring.analysis.analysing import analyse
+from scoring.analysis.kept import Analysis
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison import comparing

@@ -27,7 +27,8 @@ def answered(batch: Batch, place: int, *answers: list[str]) -> int:
 
 
 def disputed(batch: Batch, **choices: Any) -> frozenset[int]:
-    return disputed_items(CellReader(Choices(**choices)).people(batch.study))
+    cells = CellReader(Choices(**choices)).people(batch.study)
+    return disputed_items([one for cell in cells for one in cell.asked])
 
 
 def measured_by(people: int, *, tests: int = 6, **about: Any) -> Batch:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scoring.cells.rows import Bound, Row, RowKind, no_skill
-from scoring.contrasts.verdicts import averages
+from scoring.contrasts.averages import averages
 
 ROW = Row(
     RowKind.RUN, system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0, coverage=1.0

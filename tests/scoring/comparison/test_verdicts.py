@@ -9,7 +9,7 @@ from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
-from scoring.contrasts.verdicts import SHARED_PEOPLE
+from scoring.contrasts.averages import SHARED_PEOPLE
 from scoring.core.comparison import compared_sides, paired_difference
 from scoring.core.intervals import cell_interval
 from scoring.core.shared import shared_average, shared_difference, shared_without_each

@@ -1,0 +1,19 @@
+"""How a study's end differs from the one that was named before its start."""
+
+from annotation.models import Place, Study
+
+EARLY, MORE_PLACES = "closed before its end", "places were added"
+FROM_ELSEWHERE = "others asked its people, and nothing was named before"
+
+
+def not_as_named(study: Study) -> list[str]:
+    """How its end differs from the one that was named before the start: no verdict is then sure."""
+    lacking = Place.objects.filter(batch__study=study, simulated=False, kept=False)
+    # In a rehearsal nobody takes a place.
+    lacking = lacking.exclude(batch__study__is_rehearsal=True)
+    day, named = study.closed_at and study.closed_at.date(), study.ends_on
+    is_early = day is not None and (named is None or day < named) and lacking.exists()
+    wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
+    has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
+    reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
+    return [reason for reason, applies in reasons.items() if applies]
