@@ -49,10 +49,10 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def dotted(place: Collection[str | int]) -> str:
-    """Where something stands, by keys and by numbers from 0 on, as it is said: batches[2].shots."""
+    """Where something stands, by keys and by numbers from 0 on, as in JSON: batches[2].shots."""
     key = ""
     for part in place:
-        key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
+        key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
     return storable(key[:100])
 
 

@@ -130,7 +130,7 @@ def test_refuses_a_piece_that_contradicts_itself(benchmark: Benchmark, client: A
         ({"predictions": [{"id": "883", "prediction": []}]}, "does not have the id 883"),
         ({"predictions": [{"id": "test 0", "prediction": ["a\0"]}]}, "not text"),
         ({"predictions": [{"id": "test 0", "prediction": 3}]}, "a list of strings"),
-        ({"predictions": [{"id": "test 0"}]}, '{"predictions[1].prediction":["This is missing'),
+        ({"predictions": [{"id": "test 0"}]}, '{"predictions[0].prediction":["This is missing'),
         ({"predictions": []}, "too few: 1 is the least"),
         ({}, '{"predictions":["This is missing'),
     ],

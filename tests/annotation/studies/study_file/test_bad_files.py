@@ -97,7 +97,7 @@ BAD = [
     (
         "shots = [3]",
         "shot = [3]",
-        "line 31, batches[2].shot: There is no such key here; did you mean “shots”?",
+        "line 31, batches[1].shot: There is no such key here; did you mean “shots”?",
     ),
     (
         "outcomes.completed",
@@ -155,7 +155,7 @@ BAD = [
     (
         "shots = [3]",
         "shots = 3",
-        "line 31, batches[2].shots: This is a list of whole numbers, such as [10, 20], not 3.",
+        "line 31, batches[1].shots: This is a list of whole numbers, such as [10, 20], not 3.",
     ),
     (
         "[outcomes.completed]",
@@ -229,42 +229,42 @@ BAD = [
     (
         'tasks = ["mood"]\nshots = [0]',
         'tasks = ["elsewhere"]\nshots = [0]',
-        "line 25, batches[1].tasks: There is no “elsewhere” among the tasks: mood.",
+        "line 25, batches[0].tasks: There is no “elsewhere” among the tasks: mood.",
     ),
     (
         "shots = [3]",
         "shots = [15]",
-        "line 31, batches[2].shots: The task mood has no sets with 15 shots; it has 0, 3.",
+        "line 31, batches[1].shots: The task mood has no sets with 15 shots; it has 0, 3.",
     ),
     (
         "shots = [3]",
         "shots = [-3]",
-        "line 31, batches[2].shots: No number here is below 0, as -3 is.",
+        "line 31, batches[1].shots: No number here is below 0, as -3 is.",
     ),
     (
         "splits = [1]",
         "splits = [6]",
-        "line 32, batches[2].splits: The task mood has no split 6; it has 1.",
+        "line 32, batches[1].splits: The task mood has no split 6; it has 1.",
     ),
     (
         "shots = [3]\nsplits = [1]",
         "episodes = [4]",
-        "line 31, batches[2].episodes: The task mood has no episode 4; it has none.",
+        "line 31, batches[1].episodes: The task mood has no episode 4; it has none.",
     ),
     (
         "shots = [3]",
         'shots = [3]\ntraining_set = "x"',
-        "line 31, batches[2].shots: Say this or “training_set”, not both.",
+        "line 31, batches[1].shots: Say this or “training_set”, not both.",
     ),
     (
         "shots = [3]\nsplits = [1]",
         'test_set = "x"',
-        "line 31, batches[2].test_set: There is no “x” among the test sets of mood: test.",
+        "line 31, batches[1].test_set: There is no “x” among the test sets of mood: test.",
     ),
     (
         "shots = [3]",
         'shots = [3]\nchecks = "mood/x"',
-        "line 32, batches[2].checks: There is no “x” among the training sets of mood: tr",
+        "line 32, batches[1].checks: There is no “x” among the training sets of mood: tr",
     ),
     (
         "shots = [3]",
@@ -274,47 +274,47 @@ BAD = [
     (
         'shots = [0]\npool = "all"',
         'shots = [0]\npool = "some"',
-        "line 27, batches[1].pool: There is no “some” among the pools: all.",
+        "line 27, batches[0].pool: There is no “some” among the pools: all.",
     ),
     (
         "shots = [3]\nsplits = [1]",
         "shots = [0]",
-        "line 29, batches[2]: mood · 0 shots · All stands in this table, and before it: say it on",
+        "line 29, batches[1]: mood · 0 shots · All stands in this table, and before it: say it on",
     ),
     (
         "shots = [3]",
         "shots = [3]\npeople = 0",
-        "line 32, batches[2].people: A batch needs at least one annotator: as",
+        "line 32, batches[1].people: A batch needs at least one annotator: as",
     ),
     (
         "shots = [3]",
         "shots = [3]\npeople = -2",
-        "line 32, batches[2].people: A batch needs at least one annotator: as",
+        "line 32, batches[1].people: A batch needs at least one annotator: as",
     ),
     (
         "shots = [3]",
         "shots = [3]\npeople_an_item = 2",
-        "line 32, batches[2].people_an_item: Say how many items a person gets: a ",
+        "line 32, batches[1].people_an_item: Say how many items a person gets: a ",
     ),
     (
         "shots = [3]",
         "shots = [3]\nitems_a_person = 7",
-        "line 32, batches[2].items_a_person: The test set test of mood has 6 items: ask for fewer,",
+        "line 32, batches[1].items_a_person: The test set test of mood has 6 items: ask for fewer,",
     ),
     (
         "shots = [3]",
         "shots = [3]\nitems_a_person = 1\npeople_an_item = 2",
-        "line 32, batches[2].items_a_person: No layout of 6 items in ",
+        "line 32, batches[1].items_a_person: No layout of 6 items in ",
     ),
     (
         'tasks = ["mood"]\nshots = [3]',
         "tasks = []\nshots = [3]",
-        "line 29, batches[2]: Name the tasks of these batches: ta",
+        "line 29, batches[1]: Name the tasks of these batches: ta",
     ),
     (
         '[[batches]]\ntasks = ["mood"]\nshots = [0]',
         '[[pools]]\nname = "all"\ntitle = "Some"\n\n[[batches]]\ntasks = ["mood"]\nshots = [0]',
-        "line 25, pools[2].name: Two pools have the same: give each its own.",
+        "line 25, pools[1].name: Two pools have the same: give each its own.",
     ),
     (
         'code = "DONE"',
@@ -387,7 +387,7 @@ NAMED = {"name": "mood", "title": "Mood", "benchmark": "mood"}
             {"study": NAMED, "pools": {}},
             "pools: Each of the pools is a table of its own: [[pools]].",
         ),
-        ({"study": NAMED, "batches": [1]}, "batches[1]: This is a table of keys, not 1."),
+        ({"study": NAMED, "batches": [1]}, "batches[0]: This is a table of keys, not 1."),
         (
             {"study": NAMED, "outcomes": {"full": 1}},
             "outcomes.full: This is a table of keys, not 1.",

@@ -139,5 +139,5 @@ def test_says_episodes_by_their_numbers() -> None:
 
 def test_asks_for_the_test_set_where_a_task_has_none_of_its_own(task: Task) -> None:
     task.item_sets.filter(role=Role.TEST).delete()
-    with pytest.raises(BadInput, match=r"batches\[1\]: The task mood has no test set of its own"):
+    with pytest.raises(BadInput, match=r"batches\[0\]: The task mood has no test set of its own"):
         applied(task, {"tasks": ["mood"], "training_set": "some"})
