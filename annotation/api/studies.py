@@ -73,7 +73,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 class PreconditionRequired(exceptions.APIException):
     status_code = status.HTTP_428_PRECONDITION_REQUIRED
-    default_detail = "Send what you have read as If-Match: its ETag."
+    default_detail = "Send the ETag of what you have read as If-Match, or * for any version."
 
 
 class PreconditionFailed(exceptions.APIException):
@@ -146,7 +146,8 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         if not (wanted := request.headers.get("If-Match")):
             raise PreconditionRequired
         # A proxy that compresses marks the version as weak.
-        if _version(tables_of(content_of(study))) != wanted.removeprefix("W/"):
+        versions = {one.strip().removeprefix("W/") for one in wanted.split(",")}
+        if versions.isdisjoint({"*", _version(tables_of(content_of(study)))}):
             raise PreconditionFailed
         file = StudyFile(_merged(kept, fields_of(request)))
         if file.table("study").get("name") != study.slug:
