@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from json import JSONDecodeError
 from typing import Any, cast
 
@@ -142,15 +143,19 @@ class Refusing(APIView):
             raise TooLarge(most)
         super().initial(request, *args, **kwargs)
         if handler := getattr(self, getattr(self, "action", None) or "", None):
-            _check_parameters(request, {one.name: one for one in self._parameters(handler)})
+            _check_parameters(request, {one.name: one for one in self._taken_by(handler)})
 
-    def _parameters(self, handler: Any) -> Iterator[OpenApiParameter]:
-        """Of the address, as its schema names them."""
+    def _taken_by(self, handler: Any) -> Iterator[OpenApiParameter]:
+        """The parameters of the address, as its schema names them. Raises ValidationError for
+        fields where it has none."""
+        reads = self.request.method in SAFE_METHODS
         if described := getattr(handler, "kwargs", {}).get("schema"):
             schema = described()
             schema.view, schema.method = self, (self.request.method or "").replace("HEAD", "GET")
+            if not reads and schema.get_request_serializer() is None:
+                refuse_unknown(fields_of(self.request), ())
             yield from schema.get_override_parameters()
-        if getattr(self, "pagination_class", None) and self.request.method in SAFE_METHODS:
+        if getattr(self, "pagination_class", None) and reads:
             yield OpenApiParameter(Pages.page_query_param, int)
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -233,6 +238,17 @@ def user_of(request: Request) -> User:
     if not isinstance(request.user, User):
         raise exceptions.NotAuthenticated
     return request.user
+
+
+@contextmanager
+def wrong_with(field: str) -> Iterator[None]:
+    """What an act refuses of a single field is said under its name."""
+    try:
+        yield
+    except BadInput as refusal:
+        sentence = str(refusal)
+        said = [sentence[:1].upper() + sentence[1:]]
+        raise exceptions.ValidationError({field: said}) from refusal
 
 
 def fields_of(request: Request) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access.api import ONE, SENT, taken, user_of
+from annotation.access.api import ONE, SENT, taken, user_of, wrong_with
 from annotation.access.rights import Right
 from annotation.access.serializers import Fields, Text
 from annotation.api.studies import OfStudies
@@ -64,7 +64,9 @@ class WebhookViewSet(OfStudies):
     def add(self, request: Request, slug: str) -> Response:
         """Have an address told from now on; its secret is in this answer alone."""
         study = self.study(Right.SET_UP, CHANGE)
-        made = add_webhook(study, **taken(request, NewWebhookSerializer), by=user_of(request))
+        given = taken(request, NewWebhookSerializer)
+        with wrong_with("url"):
+            made = add_webhook(study, **given, by=user_of(request))
         return Response(MadeWebhookSerializer(made).data, status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses={204: None, **ONE})

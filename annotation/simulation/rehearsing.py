@@ -16,7 +16,7 @@ from django.db.models import Sum
 from annotation import models
 from annotation.jobs import queue
 from annotation.models import clock
-from annotation.models.errors import BadInput, NotReady, Refusal
+from annotation.models.errors import BadInput, Frozen, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import close_study, missing_to_rehearse, start_study
@@ -134,6 +134,8 @@ def _screened_out(
 def _check(study: models.Study) -> None:
     if study.is_rehearsal:
         raise BadInput("This is a rehearsal itself: rehearse the study that it was made from.")
+    if study.is_frozen:
+        raise Frozen(f"The study {study.slug} has started: copy it, and rehearse the copy.")
     if missing := missing_to_rehearse(study):
         raise NotReady(*missing)
     places = study.batches.aggregate(total=Sum("wanted"))["total"]

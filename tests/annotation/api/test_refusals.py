@@ -57,12 +57,20 @@ def test_knows_no_other_parameters(batch_once: Batch, path: str, field: str, sen
         ("STUDY/webhooks/", {"url": "https://example.org/", "secrt": "x"}),
         ("STUDY/bundle/", {"text": True}),
         ("runs/", {"nme": "x"}),
+        *((f"STUDY/{act}/", {"partial": True}) for act in ("start", "pause", "rehearse")),
     ],
 )
 def test_knows_no_other_fields(batch_once: Batch, path: str, sent: dict[str, Any]) -> None:
     status, told = refused(batch_once, "POST", path, sent)
     assert (status, [*told]) == (400, [*sent][-1:])
     assert "There is no such field here" in told[[*sent][-1]][0]
+
+
+@pytest.mark.parametrize("sent", ["", "{}"])
+def test_takes_nothing_where_there_are_no_fields(batch_once: Batch, sent: str) -> None:
+    address = f"/api/studies/{batch_once.study.slug}/pause/"
+    client = token_client(make.member(batch_once.study, "owner"))
+    assert client.generic("POST", address, sent, content_type=JSON).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -95,6 +103,8 @@ def test_says_what_a_token_lacks(
         ("GET", "studies/nothing/", "", "There is nothing here that you may know of"),
         ("GET", "studies/?page=9", "", "There is no such page"),
         ("DELETE", "studies/", "", "This address does not take that method"),
+        ("POST", "STUDY/pause/", "[1]", "Send an object"),
+        ("POST", "STUDY/rehearse/", "", "has started: copy it, and rehearse the copy"),
     ],
 )
 def test_says_it_in_one_sentence(
