@@ -19,7 +19,7 @@ from annotation.admin.pages import CONFIRM, MembersAdmin, shown, to_row
 from annotation.models import Batch, Place, Study, clock
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import copy_study, delete_draft
-from annotation.studies.lifecycle import ACTS, CHANGES
+from annotation.studies.lifecycle import ACTS, CHANGES, what_was_done
 from annotation.studies.people import invite, read_people
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import read_study_file
@@ -101,7 +101,7 @@ class StudyAdmin(MembersAdmin[Study]):
             title=f"{told['button']}: {study}",
             sentences=[told["question"], begun if count else "Nobody has unfinished work."],
             button=told["button"],
-            done=told["done"],
+            done=lambda: what_was_done(name, study),
             to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )
 

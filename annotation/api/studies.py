@@ -33,10 +33,12 @@ from annotation.access.requests import join_links
 from annotation.access.rights import Right, studies
 from annotation.jobs.requests import document
 from annotation.models import Study, clock
+from annotation.models.errors import Frozen
 from annotation.simulation.rehearsing import job_of, order_rehearsal
 from annotation.simulation.simulating import USUAL_CROWD
+from annotation.studies.advice import start_advice
 from annotation.studies.drafting import delete_draft
-from annotation.studies.lifecycle import ACTS
+from annotation.studies.lifecycle import ACTS, STARTED, start_study, what_is_missing
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import StudyFile
 from annotation.studies.study_file.writing import as_toml, content_of
@@ -45,9 +47,7 @@ from annotation.studies.tabs import CHANGE, study_for
 
 TOML = "application/toml"
 CONTENT = {201: OpenApiTypes.OBJECT}
-ACT = OpenApiParameter(
-    "act", str, OpenApiParameter.PATH, enum=["start", "pause", "resume", "close"]
-)
+ACT = OpenApiParameter("act", str, OpenApiParameter.PATH, enum=["pause", "resume", "close"])
 
 
 _changing = extend_schema(
@@ -64,10 +64,16 @@ _changing = extend_schema(
 class StudySerializer(serializers.ModelSerializer[Study]):
     name = serializers.SlugField(source="slug")
     benchmark = serializers.SlugField(source="benchmark.name")
+    sends_until = serializers.DateTimeField(
+        help_text="Of a closed study: until when a last page could be sent."
+    )
 
     class Meta:
         model = Study
-        fields = ("name", "title", "benchmark", "state", "started_at", "closed_at", "is_rehearsal")
+        fields = (
+            *("name", "title", "benchmark", "state", "started_at", "closed_at", "sends_until"),
+            "is_rehearsal",
+        )
         read_only_fields = fields
 
 
@@ -167,14 +173,43 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         parameters=[ACT],
         responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT},
     )
-    @action(detail=True, methods=["post"], url_path="(?P<act>start|pause|resume|close)")
+    @action(detail=True, methods=["post"], url_path="(?P<act>pause|resume|close)")
     def change_state(self, request: Request, slug: str, act: str) -> Response:
-        """Start, pause, resume or close it: the study, with its `links` by whom they are for. Where
-        a start lacks something, `missing` lists that."""
+        """Pause, resume or close it: the study, with its `links` by whom they are for, and how many
+        are `working`; of a closed one these may send their last page, until `sends_until`."""
         study = self.study(Right.SET_UP, CHANGE)
         ACTS[act](study, clock.now(), user_of(request))
-        links = dict(join_links(page_request(request), study))
-        return Response({**StudySerializer(study).data, "links": links})
+        return Response(self._state_of(study))
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
+    @action(detail=True)
+    def start(self, request: Request, slug: str) -> Response:
+        """Of a draft, what is `missing`, and `warnings`: what to know before it is frozen."""
+        study = self.study(Right.SET_UP, CHANGE)
+        if study.is_frozen:
+            raise Frozen(STARTED.format(study.slug))
+        return Response({"missing": what_is_missing(study), "warnings": self._warnings(study)})
+
+    @extend_schema(
+        operation_id="studies_start",
+        request=None,
+        responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT},
+    )
+    @start.mapping.post
+    def start_now(self, request: Request, slug: str) -> Response:
+        """Start it: the study, with its `links` by whom they are for, and the `warnings`. Where it
+        lacks something, `missing` lists that."""
+        study = self.study(Right.SET_UP, CHANGE)
+        start_study(study, at=clock.now(), by=user_of(request))
+        return Response({**self._state_of(study), "warnings": self._warnings(study)})
+
+    def _warnings(self, study: Study) -> list[str]:
+        return start_advice(study, host=self.request.get_host())
+
+    def _state_of(self, study: Study) -> dict[str, Any]:
+        links = dict(join_links(page_request(self.request), study))
+        working = study.assignments.open().count()
+        return {**StudySerializer(study).data, "links": links, "working": working}
 
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
     @action(detail=True, methods=["post"])

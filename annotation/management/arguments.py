@@ -13,7 +13,7 @@ from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study, clock
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.studies.exported_judgements import Chosen
-from annotation.studies.lifecycle import ACTS, CHANGES
+from annotation.studies.lifecycle import ACTS, CHANGES, what_was_done
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 
@@ -70,8 +70,6 @@ class StudyCommand(RefusingCommand):
 class ActingCommand(RefusingCommand):
     """A command that acts on a study as its pages do, in the name of whoever is named."""
 
-    done = ""
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG")
         who = "in whose name, for the log: somebody who may set the study up (default: nobody)"
@@ -82,11 +80,12 @@ class ActingCommand(RefusingCommand):
         if by and not may(by, study, Right.SET_UP):
             raise BadInput(f"{by} may not set up the study {study.slug}: name somebody who may.")
         try:
-            self.stderr.write(self.act(study, by) or self.done)
+            self.stderr.write(self.act(study, by))
         except NotReady as refusal:
             raise CommandError("\n- ".join(["Missing:", *refusal.missing])) from refusal
 
-    def act(self, study: Study, by: User | None) -> str | None:
+    def act(self, study: Study, by: User | None) -> str:
+        """What is said of it."""
         raise NotImplementedError
 
 
@@ -97,11 +96,11 @@ class ChangingCommand(ActingCommand):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        told = CHANGES[self.change]
-        self.help, self.done = f"Changes the state of a study. {told['question']}", told["done"]
+        self.help = f"Changes the state of a study. {CHANGES[self.change]['question']}"
 
-    def act(self, study: Study, by: User | None) -> None:
+    def act(self, study: Study, by: User | None) -> str:
         ACTS[self.change](study, clock.now(), by)
+        return what_was_done(self.change, study)
 
 
 def add_owner(parser: ArgumentParser) -> None:

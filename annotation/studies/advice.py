@@ -10,6 +10,7 @@ from math import sqrt
 from annotation.models import Batch, DropUnit, Outcome, Study, Task
 from annotation.models.texts import described_beside
 from annotation.studies.codes import rewards
+from annotation.studies.screening import unsure_verdicts
 from annotation.work.wording import minutes_text
 from scoring.core.intervals import FEWEST_SPLITS
 
@@ -51,6 +52,16 @@ def study_advice(study: Study) -> list[str]:
             "seconds are paid for one example: a slow reader can lose the place. Keep it longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]
+
+
+def start_advice(study: Study, *, host: str = "") -> list[str]:
+    """All that is told before the start."""
+    batches = list(study.batches.select_related("task", "training_set"))
+    return [
+        *design_advice(study, batches, host=host),
+        *unsure_verdicts(study),
+        *study_advice(study),
+    ]
 
 
 def design_advice(study: Study, batches: Sequence[Batch], *, host: str = "") -> list[str]:

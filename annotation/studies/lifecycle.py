@@ -39,12 +39,13 @@ from annotation.work.estimating import timed, unequal_lengths
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
-from scoring.tables.words import counted
+from scoring.tables.words import counted, with_stop
 
 # What changes the state of a study that has started.
 CHANGES: dict[str, dict[str, Any]] = described_beside(__file__)
 # So many items are named in a sentence.
 MOST_NAMED = 5
+STARTED = "The study {} has been started already."
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 
@@ -137,16 +138,23 @@ def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], flo
     return {task: lost for task, lost in found.items() if lost[0]}
 
 
-def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
-    """Freeze the study and open its places. Raises NotReady with what is missing."""
+def check_can_start(study: Study, *, at: datetime) -> None:
+    """Raises NotReady with what is missing, and Frozen where it has been started."""
+    if study.is_frozen:
+        raise Frozen(STARTED.format(study.slug))
     if missing := what_is_missing(study, at=at):
         raise NotReady(*missing)
+
+
+def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
+    """Freeze the study and open its places. Raises what `check_can_start` does."""
+    check_can_start(study, at=at)
     with transaction.atomic():
         started = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(
             state=StudyState.OPEN, started_at=at
         )
         if not started:
-            raise Frozen(f"The study {study.slug} has been started already.")
+            raise Frozen(STARTED.format(study.slug))
         study.refresh_from_db()
         batches = study.batches.select_related(
             "task", "training_set", "test_set", "check_set__task", "pool"
@@ -188,6 +196,18 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         tell(study, HookEvent.CLOSED, at=at)
     study.refresh_from_db()
     expire_idle(at=at)
+
+
+def last_pages(study: Study) -> str:
+    """Who may still send the page that they had at the closing; empty once nobody may."""
+    many = study.assignments.open().count() if study.is_closed else 0
+    who = counted(many, "person may still send a,people may still send their")
+    return f"{who} last page, until {study.sends_until:%Y-%m-%d %H:%M} UTC" if many else ""
+
+
+def what_was_done(name: str, study: Study) -> str:
+    """What is said after a change of state, by its name in lifecycle.toml."""
+    return " ".join(filter(None, [CHANGES[name]["done"], with_stop(last_pages(study))]))
 
 
 def close_full_studies(*, at: datetime) -> None:

@@ -129,7 +129,8 @@ def progress_of(study: Study, figures: StudyFigures) -> dict[str, Any]:
     """How far a study and each of its batches is, in numbers that tell nobody's pay or answers."""
     numbers = ("wanted", "taken", "kept")
     return {
-        **{name: getattr(study, name) for name in ("slug", "state", "started_at", "closed_at")},
+        **{name: getattr(study, name) for name in ("slug", "state", "started_at")},
+        **{name: getattr(study, name) for name in ("closed_at", "sends_until")},
         **{name: getattr(figures, name) for name in (*numbers, "median_minutes")},
         "batches": [
             {

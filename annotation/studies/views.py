@@ -30,13 +30,13 @@ from annotation.models import Batch, ItemSet, Study, Task, clock
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies import exported_judgements
-from annotation.studies.advice import design_advice, study_advice
+from annotation.studies.advice import start_advice
 from annotation.studies.codes import as_lines, codes_to_set_up, what_it_pays
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
-from annotation.studies.lifecycle import CHANGES, start_study, what_is_missing
+from annotation.studies.lifecycle import start_study, what_is_missing, what_was_done
 from annotation.studies.monitoring import study_cards
 from annotation.studies.people import links_csv
-from annotation.studies.screening import screening_facts, unsure_verdicts
+from annotation.studies.screening import screening_facts
 from annotation.studies.study_file.writing import study_as_toml
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.consent_facts import facts_to_read
@@ -80,7 +80,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         except Refusal as problem:
             refusal = str(problem)
         else:
-            messages.success(request, CHANGES["start"]["done"])
+            messages.success(request, what_was_done("start", study))
             return redirect("annotation:watch", study.slug)
     sets = ("training_set", "test_set", "check_set__task")
     batches = list(study.batches.select_related("task", *sets))
@@ -89,11 +89,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         **study_frame(request.user, study, tab="start"),
         "refusal": refusal,
         "missing": what_is_missing(study),
-        "advice": [
-            *design_advice(study, batches, host=request.get_host()),
-            *unsure_verdicts(study),
-            *study_advice(study),
-        ],
+        "advice": start_advice(study, host=request.get_host()),
         "batches": batches,
         "tasks": [
             (task, markdown_html(answer_kind(task.kind).described(task.description), task.markup))

@@ -16,7 +16,7 @@ from scoring.analysis.analysing import analysis_tables, filled
 from scoring.analysis.kept import STORE
 from scoring.analysis.tables import CURVES, PROVENANCE, TERMS, with_names
 from scoring.analysis.uncertainty import Record
-from scoring.cells.scope import Scope, inputs_fingerprint
+from scoring.cells.scope import Scope, inputs_fingerprint, told_interim
 from scoring.comparison.keeping import Kept, is_stale, stop
 from scoring.comparison.requests import arrange, asked, back_to, frame_of, render_or_poll
 from scoring.contrasts.outcomes import LEGEND, STATES
@@ -45,7 +45,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
         "curves": next((one for one in _tables(kept, drawn=True) if one.lines), None),
         "open": _open(request, shown),
         "terms": terms,
-        "interim": compared.interim_titles,
+        "interim": told_interim(compared.interim, compared.titles),
         "formats": list(FORMATS),
     }
     return render_or_poll(request, "scoring/comparison/analysis.html", context)
@@ -122,7 +122,7 @@ def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
         "scorer_version": kept.scorer_version,
         "references": kept.parameters["references"] or "as each task says",
         "estimand": kept.parameters["estimand"],
-        "interim": ", ".join(compared.interim_titles) or None,
+        "interim": ", ".join(compared.titles[slug] for slug in compared.interim) or None,
     }
     return replace(PROVENANCE, lines=lines_of([facts]))
 

@@ -17,12 +17,15 @@ from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
 from annotation.people.signs import of_programs
 from annotation.people.summaries import refresh
+from annotation.studies.lifecycle import last_pages
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FEW, FULLY_SUPERVISED, ReportedScore, Run, ScoreVector
+from scoring.tables.words import with_stop
 
 RUNS = ("matched", "all")
+NOT_CLOSED = "not closed"
 
 
 @dataclass(frozen=True)
@@ -159,10 +162,6 @@ class Scope:
     def titles(self) -> dict[str, str]:
         return {study.slug: study.title for study in self.studies}
 
-    @property
-    def interim_titles(self) -> list[str]:
-        return [self.titles[slug] for slug in self.interim]
-
     @cached_property
     def task_order(self) -> list[str]:
         """As all tabs show them: as the published figures go, then the others by name."""
@@ -184,12 +183,25 @@ class Scope:
         return list(self.benchmark.studies.order_by("created_at", "pk"))
 
     @property
-    def interim(self) -> tuple[str, ...]:
-        """The studies (slugs) with answers where more may come: their figures may still change."""
-        running = {study.pk: study.slug for study in self.studies if not study.is_settled}
+    def interim(self) -> dict[str, str]:
+        """Why more may come of studies (slugs) with answers: their figures may still change."""
+        running = {study.pk: study for study in self.studies if not study.is_settled}
         answered = models.Assignment.objects.filter(study__in=running).completed().order_by()
         with_answers = set(answered.values_list("study", flat=True).distinct())
-        return tuple(slug for pk, slug in running.items() if pk in with_answers)
+        return {
+            study.slug: f"closed, but {why}" if (why := last_pages(study)) else NOT_CLOSED
+            for pk, study in running.items()
+            if pk in with_answers
+        }
+
+
+def told_interim(interim: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """A sentence for each reason, with the titles of its studies, if they are told."""
+    told = []
+    for why in dict.fromkeys(interim.values()):
+        named = ", ".join(titles[slug] for slug in interim if interim[slug] == why and titles)
+        told.append(with_stop(f"Interim, {why}{named and f': {named}'}"))
+    return " ".join(told)
 
 
 def inputs_fingerprint(scope: Scope, choices: Choices) -> str:

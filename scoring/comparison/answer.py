@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from scoring.cells.rows import BLOCKS, SIMULATED, Row, RowKind, no_skill, system_of
+from scoring.cells.scope import NOT_CLOSED
 from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import restored
@@ -24,6 +25,7 @@ AXIS, EDGE = 200.0, 3.0
 # Of how many verdicts one is told what they were.
 MOST_TOLD = 4
 UNCLAIMED = "Differences and verdicts are shown when the study is closed."
+AWAITED = "Differences and verdicts are shown once nobody may send a last page any more."
 WHY_UNCLAIMED = (
     "Who looks at them while people come, and stops when they look good, is too often wrong."
 )
@@ -325,7 +327,7 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     margin = _margin(named)
     within = f"margin {margin:g} points" if margin else "no margin was set"
     if first.study in table.interim and first.kind != RowKind.SIMULATED:
-        return UNCLAIMED
+        return UNCLAIMED if table.interim[first.study] == NOT_CLOSED else AWAITED
     if not tests:
         return ""
     if table.unfrozen:

@@ -21,7 +21,7 @@ from scoring.cells.rows import (
     whose,
     withheld_row,
 )
-from scoring.cells.scope import Choices, Scope
+from scoring.cells.scope import Choices, Scope, told_interim
 from scoring.comparison.claims import Version, with_claims
 from scoring.contrasts.averages import Average, averages
 from scoring.contrasts.difference import Difference
@@ -73,8 +73,8 @@ class Comparison:
     benchmark: str = ""
     study: str | None = None
     choices: Choices = field(default_factory=Choices)
-    # The studies (slugs) that are not closed: their figures may still change.
-    interim: tuple[str, ...] = ()
+    # The studies (slugs) whose figures may still change, and why.
+    interim: Mapping[str, str] = field(default_factory=dict)
     # All numbers of shots that have rows, whichever the reader chose.
     shots_offered: tuple[str, ...] = ()
     # What readers call the tasks, by slug.
@@ -243,8 +243,8 @@ class Comparison:
     def warning(self) -> str:
         """What its readers must know of the figures; empty where they are final and our own."""
         # A study's table has its title already.
-        whose = "" if self.study in self.interim else f": {self.interim_titles}"
-        interim = with_stop(f"Interim, not closed{whose}") if self.interim else ""
+        titles = {} if self.study in self.interim else self.titles
+        interim = told_interim(self.interim, titles)
         told = [self.only_items, interim, self.unfrozen, *self.sources]
         return " ".join(filter(None, told))
 

@@ -11,7 +11,7 @@ from scoring.analysis.kept import STORE
 from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
-from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.cells.scope import NOT_CLOSED, Choices, Scope, inputs_fingerprint
 from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison, block_of
@@ -170,7 +170,9 @@ class Results:
     @property
     def untested(self) -> str:
         if self.comparison.interim and self.who == "people":
-            return "Nothing was tested: that is done once the study is closed."
+            is_closed = NOT_CLOSED not in self.comparison.interim.values()
+            when = "nobody may send a last page any more" if is_closed else "the study is closed"
+            return f"Nothing was tested: that is done once {when}."
         rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from annotation.models import Benchmark, Change, Job, Study, StudyState
+from annotation.models import Benchmark, Change, Job, Study, StudyState, clock
 from annotation.studies.study_file.writing import study_as_toml
 from tests import make
 from tests.annotation.api.token_client import token_client
@@ -220,6 +220,33 @@ def test_goes_through_the_states_once_each(user: User) -> None:
     statuses = [client.post(f"{address}{act}/").status_code for act in acts]
     assert statuses == [409, 200, 409, 200, 200, 409]
     assert Change.objects.filter(token=f"{user}'s 1").count() == 3
+
+
+def test_says_before_a_start_what_it_lacks_and_what_to_know(
+    client: APIClient, benchmark: Benchmark
+) -> None:
+    address = made(client, benchmark, consent="")
+    Study.objects.update(currency="XYZ")
+    told = client.get(f"{address}start/").json()
+    assert "The consent text is empty: write one." in told["missing"]
+    assert "“XYZ” is no currency" in " ".join(told["warnings"])
+    Study.objects.update(screening_reason="Whoever comes is welcome.", consent_text="We store.")
+    ready = client.get(f"{address}start/").json()
+    assert ready == {"missing": [], "warnings": told["warnings"]}
+    assert client.post(f"{address}start/").json()["warnings"] == told["warnings"]
+    assert client.get(f"{address}start/").status_code == 409
+
+
+def test_says_at_a_closing_who_may_still_send_a_page(user: User) -> None:
+    batch = make.running_batch()
+    batch.study.memberships.create(user=user, role="editor")
+    make.at_work(batch, at=clock.now())
+    client, address = token_client(user), f"/api/studies/{batch.study.slug}/"
+    paused = client.post(f"{address}pause/").json()
+    assert (paused["working"], paused["sends_until"]) == (1, None)
+    closed = client.post(f"{address}close/").json()
+    assert (closed["working"], closed["sends_until"] > closed["closed_at"]) == (1, True)
+    assert client.get(f"{address}progress/").json()["sends_until"] == closed["sends_until"]
 
 
 def test_starts_what_lacks_nothing(client: APIClient, benchmark: Benchmark) -> None:

@@ -207,7 +207,7 @@ def test_goes_on_while_somebody_may_still_send_a_last_page(
     close_study(batch.study, at=make.NOON)
     assert standing(batch, at=make.NOON).can_change
     page = read(researcher, "watch", batch)
-    assert "<dt>may still send a last page</dt><dd>1</dd>" in page
+    assert "<dt>may still send a last page, until 12:03 UTC</dt><dd>1</dd>" in page
     assert "<dt>at work</dt>" not in page
 
 

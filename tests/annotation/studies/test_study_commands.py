@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import ChangeAction, Job, Study
+from annotation.studies.lifecycle import CHANGES
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -42,8 +43,25 @@ def test_starts_pauses_resumes_and_closes(study: Study) -> None:
     ):
         out, err = run(command, "my-study", "--user", anna.username)
         assert (out, state(study)) == ("", then)
-        assert err.count("\n") == 1
+        assert err.startswith(CHANGES[command.removesuffix("_study")]["done"])
         assert study.changes.get(action=action).user == anna
+
+
+def test_warns_before_and_at_the_start(study: Study) -> None:
+    few = "\n- Fewer than 5 people: "
+    _out, err = run("start_study", "my-study", "--dry-run")
+    assert (err.startswith("Nothing is missing"), few in err, state(study)) == (True, True, "draft")
+    assert few in run("start_study", "my-study")[1]
+    with pytest.raises(CommandError, match="started already"):
+        run("start_study", "my-study", "--dry-run")
+
+
+def test_says_who_may_still_send_a_page(study: Study) -> None:
+    run("start_study", "my-study")
+    assert state(study) == "open"
+    make.at_work(study.batches.get(), at=timezone.now())
+    _out, err = run("close_study", "my-study")
+    assert err.startswith("The study is closed. 1 person may still send a last page, until 2")
 
 
 def test_needs_nobody_to_name(study: Study) -> None:

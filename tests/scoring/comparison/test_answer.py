@@ -13,7 +13,7 @@ from django.utils.html import strip_tags
 from annotation.models import Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Bound, Row, RowKind
-from scoring.cells.scope import Scope
+from scoring.cells.scope import NOT_CLOSED, Scope
 from scoring.comparison.answer import UNCLAIMED, Answer, _headline, answers
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison
@@ -221,7 +221,7 @@ def test_says_why_something_is_not_sure() -> None:
 
 
 def test_says_when_verdicts_are_shown() -> None:
-    [answer] = answers(replace(table(FOUND), tests=(), interim=("pilot",)), "30")
+    [answer] = answers(replace(table(FOUND), tests=(), interim={"pilot": NOT_CLOSED}), "30")
     assert (answer.headline, answer.footing) == ([], UNCLAIMED)
     assert told(FOUND).footing.startswith("Compared with the 1 system")
 
@@ -230,7 +230,10 @@ def test_says_of_no_open_study_that_it_closed() -> None:
     """Simulated people are compared before that, too."""
     people = replace(HUMAN, kind=RowKind.SIMULATED)
     found = replace(FOUND, simulated=True)
-    for interim, systems in (((), "had run every task when it closed"), (("pilot",), "have run")):
+    for interim, systems in (
+        ({}, "had run every task when it closed"),
+        ({"pilot": NOT_CLOSED}, "have run"),
+    ):
         [answer] = answers(table(found, people=people, interim=interim), "30")
         assert f"Compared with the 1 system that {systems}" in answer.footing
 

@@ -11,12 +11,14 @@ import pytest
 from openpyxl import load_workbook
 
 from scoring.cells.rows import BY_KEY, COLUMNS, CONSENSUS, Row, RowKind
+from scoring.cells.scope import NOT_CLOSED
 from scoring.comparison.comparison import Comparison
 from scoring.comparison.documents import FORMATS, paper_tables
 from scoring.comparison.row_tables import interval_table
 from tests import tools
 from tests.every import every
 
+INTERIM = {"pilot_1": NOT_CLOSED}
 CELL = Row(
     kind=RowKind.HUMAN,
     study="pilot_1",
@@ -191,7 +193,7 @@ def test_tells_what_the_figures_rest_on(name: str) -> None:
 
 @pytest.mark.parametrize("title", ["How well do people?", "Go on!", "Done.", "And so on…"])
 def test_adds_no_stop_to_a_title_that_ends_with_one(title: str) -> None:
-    table = replace(TABLE, study=None, interim=("pilot_1",), titles={"pilot_1": title})
+    table = replace(TABLE, study=None, interim=INTERIM, titles={"pilot_1": title})
     assert table.warning == f"Interim, not closed: {title}"
 
 
@@ -202,7 +204,7 @@ def test_says_under_every_table_of_scores_what_it_holds(name: str, tables: int) 
         TABLE,
         rows=(replace(CELL, ci_method="guard"), PERSON, corrected),
         task_names={"squad": "SQuAD"},
-        interim=("pilot_1",),
+        interim=INTERIM,
     )
     text = FORMATS[name].write(table).decode().replace("\\", "")
     assert text.count("S1 in percent") == tables
@@ -319,7 +321,7 @@ def test_has_the_tasks_that_a_page_holds_in_one_tabular(tasks: int, panels: list
 
 def test_names_a_study_once_in_a_caption_of_two_sentences() -> None:
     title = "Are people ahead?"
-    table = replace(TABLE, interim=("pilot_1",), titles={"pilot_1": title})
+    table = replace(TABLE, interim=INTERIM, titles={"pilot_1": title})
     assert paper_tables(table)[0].caption == (
         f"People and systems at 10 shots in “{title}”. "
         "S1 in percent (references any) ± SD with its 95 % interval."

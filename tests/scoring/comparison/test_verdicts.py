@@ -1,12 +1,16 @@
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
 from annotation.models import Batch, Exclusion, Judgement, Study
+from annotation.studies.lifecycle import close_study
+from annotation.work.finishing import expire_idle
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
+from scoring.comparison.answer import AWAITED, answers
 from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
 from scoring.contrasts.averages import SHARED_PEOPLE
@@ -234,14 +238,32 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
 
 def test_marks_figures_of_a_study_that_is_not_closed() -> None:
     study = cell_of(5, 12).study
-    assert compare(Scope(study.benchmark, study)).interim == (study.slug,)
-    assert table_of(study).interim == ()
+    assert compare(Scope(study.benchmark, study)).warning == "Interim, not closed."
+    assert table_of(study).warning == ""
+
+
+def test_says_of_a_closed_study_who_may_still_send_a_page() -> None:
+    batch = measured.cell([0, 1])
+    make.at_work(batch)
+    make.at_work(batch)
+    study = batch.study
+    close_study(study, at=make.NOON)
+    scope = Scope(study.benchmark, study)
+    until = f"until {make.NOON + timedelta(seconds=study.item_cap_s):%Y-%m-%d %H:%M} UTC"
+    why = f"closed, but 2 people may still send their last page, {until}"
+    assert compare(scope).warning == f"Interim, {why}."
+    everything = compare(Scope(study.benchmark))
+    assert everything.warning == f"Interim, {why}: {study.title}."
+    [answer] = answers(compare(scope), "3")
+    assert answer.footing == AWAITED
+    expire_idle(at=make.NOON + timedelta(days=1))
+    assert compare(scope).warning == ""
 
 
 def test_calls_nothing_interim_that_nobody_has_answered() -> None:
     batch = make.running_batch(training=3, tests=4)
     table = compare(Scope(batch.study.benchmark))
-    assert (table.interim, table.warning) == ((), "")
+    assert (table.interim, table.warning) == ({}, "")
 
 
 def test_a_margin_makes_the_table_anew() -> None:

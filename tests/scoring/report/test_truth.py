@@ -329,7 +329,7 @@ def test_tells_how_intervals_were_computed(told: Told) -> None:
 def test_shows_every_verdict_with_its_runs(told: Told) -> None:
     is_claimed = told.study.is_settled or all(cell.simulated for cell in told.cells)
     if not told.tests or not is_claimed:
-        why = "No system was compared" if is_claimed else "once the study is closed"
+        why = "No system was compared" if is_claimed else "that is done once"
         assert not told.has("Tests") or why in told.section("Tests")
         return
     [table] = [section.table for section in told.report.sections if section.title == "Tests"]
