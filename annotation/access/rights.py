@@ -35,6 +35,7 @@ class Right(StrEnum):
     TABLES = "tables"  # comparisons as means, progress in numbers
     GOLD = "gold"  # gold, items, answers item by item; verdicts, analysis, report
     SET_UP = "set_up"  # settings, batches, imports, gold corrections, start, pause, close
+    CODES = "codes"  # completion codes, which are worth money
     PEOPLE = "people"  # assignments and judgements by pseudonym, exclusions
     IDS = "ids"  # external ids, submission ids, invitations
     PAY = "pay"  # what anybody is paid
@@ -43,7 +44,7 @@ class Right(StrEnum):
 
 
 _VIEWER = frozenset({Right.TABLES})
-_EDITOR = _VIEWER | {Right.GOLD, Right.SET_UP, Right.PEOPLE}
+_EDITOR = _VIEWER | {Right.GOLD, Right.SET_UP, Right.CODES, Right.PEOPLE}
 _OWNER = _EDITOR | {Right.IDS, Right.PAY, Right.ERASE, Right.MEMBERS}
 RIGHTS: dict[str, frozenset[Right]] = {
     MemberRole.VIEWER: _VIEWER,
@@ -80,7 +81,7 @@ def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
     """By the role; by a token that may not pay, without what concerns pay."""
     may_pay = getattr(getattr(user, "token", None), "may_pay", True)
     held = _by_role(user, thing)
-    return held if may_pay else held - {Right.PAY}
+    return held if may_pay else held - {Right.PAY, Right.CODES}
 
 
 def _by_role(user: Who, thing: Thing) -> frozenset[Right]:

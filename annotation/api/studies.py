@@ -30,7 +30,7 @@ from annotation.access.api import (
     user_of,
 )
 from annotation.access.requests import join_links
-from annotation.access.rights import Right, studies
+from annotation.access.rights import Right, may, studies
 from annotation.jobs.requests import document
 from annotation.models import Study, clock
 from annotation.models.errors import Frozen
@@ -117,20 +117,21 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         if not request.user.has_perm("annotation.add_study"):
             raise PermissionDenied
         made = apply_study(StudyFile(fields_of(request)), by=user_of(request), only_new=True)
-        return _told(made.study, status.HTTP_201_CREATED)
+        return self._told(made.study, status.HTTP_201_CREATED)
 
     @extend_schema(
         parameters=[formats("json", "toml")],
         responses={200: OpenApiTypes.OBJECT, (200, TOML): OpenApiTypes.STR, **ONE},
     )
     def retrieve(self, request: Request, slug: str) -> Response | HttpResponse:
-        """The content of its file, completion codes included; the ETag says which version."""
+        """The content of its file, with completion codes by a token that opens payments; the ETag
+        says which version."""
         study = self.study(Right.SET_UP, CHANGE)
+        told = self._told(study)
         if form_of(request, ("json", "toml")) == "json":
-            return _told(study)
-        data = as_toml(tables_of(content_of(study))).encode()
-        answer = document(data, TOML, f"{study.slug}.toml")
-        answer["ETag"] = _version(tables_of(content_of(study)))
+            return told
+        answer = document(as_toml(told.data).encode(), TOML, f"{study.slug}.toml")
+        answer["ETag"] = told["ETag"]
         return answer
 
     @_changing
@@ -159,7 +160,12 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         if file.table("study").get("name") != study.slug:
             sentence = f"This is the study {study.slug}: leave its name as it is."
             raise file.wrong(("study", "name"), sentence)
-        return _told(apply_study(file, by=user_of(request)).study)
+        return self._told(apply_study(file, by=user_of(request)).study)
+
+    def _told(self, study: Study, code: int = status.HTTP_200_OK) -> Response:
+        content, codes = content_of(study), may(user_of(self.request), study, Right.CODES)
+        version = _version(tables_of(content))
+        return Response(tables_of(content, codes=codes), code, headers={"ETag": version})
 
     @extend_schema(responses={204: None, **ONE, 409: CONFLICT})
     def destroy(self, request: Request, slug: str) -> Response:
@@ -219,11 +225,6 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         made = order_rehearsal(study, USUAL_CROWD, at=clock.now(), by=user_of(request))
         job = job_of(made)
         return Response({"study": made.slug, "job": job and job.pk}, status.HTTP_202_ACCEPTED)
-
-
-def _told(study: Study, code: int = status.HTTP_200_OK) -> Response:
-    tables = tables_of(content_of(study))
-    return Response(tables, code, headers={"ETag": _version(tables)})
 
 
 def _version(tables: Mapping[str, Any]) -> str:

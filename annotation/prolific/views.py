@@ -103,13 +103,14 @@ def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
             except Refusal as refusal:
                 messages.warning(request, str(refusal))
         return redirect("annotation:prolific", study.slug)
+    frame = study_frame(request.user, study, tab="payments")
     context = {
-        **study_frame(request.user, study, tab="payments"),
+        **frame,
         "connection": connection,
         "form": form,
         "links": join_links(request, study),
         "report_address": _report_address(connection) if connection.pk else "",
-        "codes": codes_to_set_up(study),
+        "codes": codes_to_set_up(study) if Right.CODES in frame["rights"] else [],
         "what_it_pays": what_it_pays(study),
         "other_reward": other_reward(study, connection),
         "to_approve": len(statuses.approvable(study)),

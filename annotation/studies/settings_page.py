@@ -24,7 +24,7 @@ from annotation.work.estimating import costs
 PAGE = "annotation/studies/settings.html"
 
 
-@study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
+@study_page(*READ, *SEND, right=Right.CODES, permission=CHANGE)
 def settings(request: ResearcherRequest, study: Study) -> HttpResponse:
     if "checks" in request.GET:
         return _checks(request, study)

@@ -67,7 +67,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, page, context)
 
 
-@study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
+@study_page(*READ, *SEND, right=Right.CODES, permission=CHANGE)
 def start(request: ResearcherRequest, study: Study) -> HttpResponse:
     """What is missing, what it costs, what annotators will read, and the codes; a POST starts."""
     if study.is_frozen:
@@ -118,7 +118,10 @@ def _tasks_of(batches: Iterable[Batch]) -> Iterator[Task]:
 
 @study_page(*READ, right=Right.SET_UP, permission=CHANGE)
 def study_file(request: ResearcherRequest, study: Study) -> HttpResponse:
-    return document(study_as_toml(study).encode(), "application/toml", f"{study.slug}.toml")
+    codes = rights.may(request.user, study, Right.CODES)
+    return document(
+        study_as_toml(study, codes=codes).encode(), "application/toml", f"{study.slug}.toml"
+    )
 
 
 @study_page(*READ, right=Right.IDS, permission="annotation.view_invitation")

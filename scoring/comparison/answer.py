@@ -326,8 +326,9 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     tests = [test for those in named for test in those]
     margin = _margin(named)
     within = f"margin {margin:g} points" if margin else "no margin was set"
-    if first.study in table.interim and first.kind != RowKind.SIMULATED:
-        return UNCLAIMED if table.interim[first.study] == NOT_CLOSED else AWAITED
+    why = table.interim.get(first.study or "")
+    if why and first.kind != RowKind.SIMULATED:
+        return UNCLAIMED if why == NOT_CLOSED else AWAITED
     if not tests:
         return ""
     if table.unfrozen:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import Benchmark, Change, Job, Study, StudyState, clock
@@ -199,6 +200,25 @@ def test_changes_nothing_that_has_started(user: User) -> None:
     answer = client.patch(address, sent, format="json", headers=version)
     assert answer.status_code == 409
     assert "frozen" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(("pay", "codes"), [(True, 7), (False, 0)])
+def test_shows_codes_to_tokens_that_may_pay(
+    user: User, benchmark: Benchmark, pay: bool, codes: int
+) -> None:
+    """They are worth money. Without them the file says the same study."""
+    address = made(token_client(user), benchmark)
+    client = token_client(user, pay=pay)
+    read = client.get(address)
+    page = reverse("annotation:study_file", args=["nurses"])
+    shown = [read.content, *(client.get(one).content for one in (f"{address}?format=toml", page))]
+    assert [one.count(b"code") for one in shown] == [codes] * 3
+    version = {"If-Match": read["ETag"]}
+    put = client.put(address, read.json(), format="json", headers=version)
+    assert (put.content, put["ETag"]) == (read.content, read["ETag"])
+    for page in ("start", "settings"):
+        answer = client.get(reverse(f"annotation:{page}", args=["nurses"]))
+        assert answer.status_code == (200 if pay else 403)
 
 
 # Its life
