@@ -36,10 +36,12 @@ class Setting:
     most: float = LARGEST
     refusal: str = ""
 
-    def allows(self, value: float | Decimal) -> bool:
-        """Whether a number lies within the bounds."""
+    def refused(self, value: float | Decimal) -> str:
+        """What is said of a number outside the bounds; empty of one within."""
+        if value > self.most:
+            return f"This is too large: {self.most} is the most."
         is_above = self.above is None or value > self.above
-        return is_above and (self.least is None or value >= self.least) and value <= self.most
+        return "" if is_above and (self.least is None or value >= self.least) else self.refusal
 
 
 def _settings() -> Iterator[Setting]:

@@ -22,11 +22,11 @@ from annotation.studies.people import LONGEST_REASON, NO_REASON
 from annotation.work.estimating import expected_seconds
 
 _Row = TypeVar("_Row", bound=Model)
-# What a field must be, and the sentence for one that is not.
-RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **{one.column: (one.allows, one.refusal) for one in SETTINGS if one.refusal},
-    "mean": (lambda v: 0 <= v <= 100, "The mean is in percent: between 0 and 100."),
-    "sd": (lambda v: v >= 0, "The SD cannot be below 0."),
+# What is said of a field that is not as it must be; empty where it is.
+RULES: dict[str, Callable[[Any], str]] = {
+    **{one.column: one.refused for one in SETTINGS if one.refusal},
+    "mean": lambda v: "" if 0 <= v <= 100 else "The mean is in percent: between 0 and 100.",
+    "sd": lambda v: "" if v >= 0 else "The SD cannot be below 0.",
 }
 SEPARATOR = "---"
 _KEYS = in_table("batches")
@@ -37,8 +37,8 @@ class RuledForm(forms.ModelForm[_Row]):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        for field, (holds, sentence) in RULES.items():
-            if data.get(field) is not None and not holds(data[field]):
+        for field, refused in RULES.items():
+            if data.get(field) is not None and (sentence := refused(data[field])):
                 self.add_error(field, sentence)
         return data
 

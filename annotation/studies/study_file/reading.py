@@ -175,8 +175,8 @@ class StudyFile:
         if not is_one(value):
             raise self.wrong(place, f"This is {words}, not {_shown(value)}.")
         for one in value if isinstance(value, list) else [value]:
-            if _is_number(one) and not setting.allows(one):
-                raise self.wrong(place, setting.refusal or f"{setting.most} is the most.")
+            if _is_number(one) and (refused := setting.refused(one)):
+                raise self.wrong(place, refused)
             if setting.type == "whole numbers" and one < 0:
                 raise self.wrong(place, f"No number here is below 0, as {one} is.")
         column = column_of(setting)

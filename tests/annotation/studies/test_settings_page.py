@@ -96,7 +96,7 @@ def test_changes_a_draft(admin_client: Client, study: Study) -> None:
 
 
 BAD_FIELDS = [
-    ({"min_training_score": 101}, "between 0 and 100"),
+    ({"min_training_score": 101}, "too large: 100 is the most"),
     ({"min_training_score": -1}, "between 0 and 100"),
     ({"max_drop": 0}, "A drop must be more than 0"),
     ({"max_drop": -5}, "A drop must be more than 0"),
@@ -104,10 +104,11 @@ BAD_FIELDS = [
     ({"max_drop": 5, "drop_group_size": ""}, "A drop needs the group size"),
     ({"drop_group_size": 1}, "at least 2 others"),
     ({"margin": -1}, "between 0 and 100"),
-    ({"margin": 101}, "between 0 and 100"),
+    ({"margin": 101}, "too large: 100 is the most"),
     ({"named_systems": "T5\n" + "x" * 207}, "at most 206 characters"),
     ({"named_systems": "T5\0"}, "Null characters are not allowed"),
     ({"hourly_rate": 0}, "more than 0"),
+    ({"hourly_rate": 999999.5}, "too large: 999999 is the most"),
     ({"currency": "E1"}, "three letters"),
     ({"lease_minutes": 0}, "at least 1 minute"),
     ({"idle_after_s": 4}, "at least 5 seconds"),

@@ -168,17 +168,19 @@ BAD = [
         "12.345",
         "line 11, pay.hourly_rate: Ensure that there are no more than 2 decimal places.",
     ),
-    ("12.0", HUGE, "line 11, pay.hourly_rate: The hourly rate must be more than 0."),
-    ("12.0", "0x" + "f" * 9000, "line 11, pay.hourly_rate: The hourly rate must be more than 0."),
+    *(
+        ("12.0", much, "line 11, pay.hourly_rate: This is too large: 999999 is the most.")
+        for much in ("1000000", HUGE, "0x" + "f" * 9000)
+    ),
     (
         "12.0\n",
         "12.0\nitem_cap_s = 99999999999\n",
-        "line 12, pay.item_cap_s: Pay at least 1 second for an example.",
+        "line 12, pay.item_cap_s: This is too large: 2147483647 is the most.",
     ),
     (
         "12.0\n",
         "12.0\nreading_cap_s = 99999999999\n",
-        "line 12, pay.reading_cap_s: 2147483647 is the most.",
+        "line 12, pay.reading_cap_s: This is too large: 2147483647 is the most.",
     ),
     (
         "12.0\n",
