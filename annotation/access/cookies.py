@@ -158,7 +158,9 @@ def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assign
 
 def _set_cookie(response: HttpResponseBase, content: Mapping[str, Any]) -> None:
     text = json.dumps({**content, "nonce": token_hex(8)}, separators=(",", ":"))
-    _set(response, COOKIE, _signer(settings.SECRET_KEY).sign(text), _MAX_AGE_S)
+    # As JSON it would hold quotes and commas, at which some programs end a cookie.
+    value = signing.b64_encode(text.encode()).decode()
+    _set(response, COOKIE, _signer(settings.SECRET_KEY).sign(value), _MAX_AGE_S)
 
 
 def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:
@@ -193,7 +195,9 @@ def cookie_of(request: HttpRequest) -> dict[str, Any]:
         text = _signer(settings.SECRET_KEY).unsign(request.COOKIES[COOKIE], max_age=_MAX_AGE_S)
     except (KeyError, BadSignature):
         return {}
-    content: dict[str, Any] = json.loads(text)
+    # Cookies of earlier versions are plain JSON.
+    plain = text if text.startswith("{") else signing.b64_decode(text.encode())
+    content: dict[str, Any] = json.loads(plain)
     return content
 
 

@@ -420,6 +420,14 @@ def test_knows_a_browser_by_a_cookie_of_the_earlier_form() -> None:
     assert page_of(visit(assignment.batch, client, **PROLIFIC)) == WORK
 
 
+def test_gives_cookies_that_every_program_sends_back() -> None:
+    """Quotes and commas end a value in some."""
+    client = consented(make.running_batch())
+    values = [client.cookies[name].value for name in ("annotator", "door")]
+    assert not set(' ",;\\') & set("".join(values))
+    assert client.get(WORK).status_code == 200
+
+
 # Several people on one device
 
 
