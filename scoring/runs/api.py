@@ -39,6 +39,7 @@ from annotation.access.api import (
     refused,
     taken,
     user_of,
+    wrong_with,
 )
 from annotation.access.rights import Right, benchmarks, is_all_powerful, is_member, may_see_gold
 from annotation.kinds import AskedExample, answer_kind
@@ -47,7 +48,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Leaderboard, Run, RunState
 from scoring.models.run import RunQuerySet
 from scoring.runs import scores, storing
-from scoring.runs.formats.records import RunFields, example_of_run
+from scoring.runs.formats.records import RunFields, example_of_run, stored_shots
 from scoring.runs.import_report import Counts
 from scoring.runs.naming import by_way
 from scoring.runs.serializers import (
@@ -207,19 +208,22 @@ def visible_to(user: User) -> RunQuerySet:
 
 def _opened(fields: RunFields, request: Request) -> Run:
     user = user_of(request)
-    try:
+    with wrong_with("benchmark"):
         benchmark = _benchmark(fields.benchmark, user)
-        is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()
-        tells_names = is_public or is_member(user, benchmark)
-        task = storing.find_task(benchmark, fields.task, tells_names=tells_names)
-        with transaction.atomic():
-            if not may_see_gold(user, task.benchmark):
-                scores.check_open_runs(user)
-            whole = storing.find_test_set(task, fields.episode)
-            return storing.open_run(test_set=whole, fields=fields, source_format="API", owner=user)
-    except BadInput as error:
-        sentence = str(error)
-        raise Bad(sentence[:1].upper() + sentence[1:]) from error
+    is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()
+    tells = {"tells_names": is_public or is_member(user, benchmark)}
+    with wrong_with("task"):
+        task = storing.find_task(benchmark, fields.task, **tells)
+    with wrong_with("episode"):
+        whole = storing.find_test_set(task, fields.episode)
+    with wrong_with("shots"):
+        shots = stored_shots(fields)
+        if wrong := storing.other_shots(task, shots, fields.episode, **tells):
+            raise BadInput(f"{wrong}.")
+    with transaction.atomic():
+        if not may_see_gold(user, task.benchmark):
+            scores.check_open_runs(user)
+        return storing.open_run(test_set=whole, fields=fields, source_format="API", owner=user)
 
 
 def _benchmark(name: str, user: User) -> Benchmark:

@@ -409,6 +409,9 @@ class _Filling(ImportedRun):
             notes.append(storing.rule_in_words(self.run.task.kind, **self._cut))
         if missing := len(self.items) - self.counts.matched:
             notes.append(f"partial: {missing} of {len(self.items)} examples missing")
+        run = self.run
+        if other := storing.other_shots(run.task, run.shots, run.episode):
+            notes.append(other)
         return [*notes, *self._others(together), *self._same_answers(together)]
 
     def _same_answers(self, together: Collection[int]) -> list[str]:

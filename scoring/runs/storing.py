@@ -22,6 +22,7 @@ from scoring.runs.import_report import answer_forms
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
+ASK = "ask whoever gave you the token"
 Answers = Mapping[int, tuple[str, ...]]
 
 
@@ -46,9 +47,22 @@ def find_task(benchmark: Benchmark, slug: str, *, tells_names: bool = True) -> T
         return next(iter(tasks.values()))
     said = f"has no task “{slug}”" if slug else "has several tasks and nothing names one"
     if not tells_names:
-        raise BadInput(f"the benchmark {benchmark.name} {said}: ask whoever gave you the token.")
+        raise BadInput(f"the benchmark {benchmark.name} {said}: {ASK}.")
     there = f"there are {', '.join(tasks)}" if tasks else "it has none"
-    raise BadInput(f"the benchmark {benchmark.name} {said}; {there} (give one with --task).")
+    how = "" if slug else " (give one with --task)"
+    raise BadInput(f"the benchmark {benchmark.name} {said}; {there}{how}.")
+
+
+def other_shots(
+    task: Task, shots: int | None, episode: int | None, *, tells_names: bool = True
+) -> str:
+    """Said where a task has shot sets, but none with so many; without shots there is no set."""
+    sets = task.item_sets.filter(role=Role.TRAINING, episode=episode, shots__isnull=False)
+    known = sorted({0, *sets.values_list("shots", flat=True)})
+    if shots in (None, *known) or known == [0]:
+        return ""
+    there = f"; there are {', '.join(map(str, known))}" if tells_names else f": {ASK}"
+    return f"the task {task.slug} has no shot set of {shots}{there}"
 
 
 def find_test_set(task: Task, episode: int | None) -> ItemSet:

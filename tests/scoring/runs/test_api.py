@@ -9,7 +9,7 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from annotation.models import Benchmark
+from annotation.models import Benchmark, ItemSet, Role
 from scoring.leaderboard.approving import decide_runs
 from scoring.models import Leaderboard, Prediction, Run, ScoreVector
 from scoring.runs import api
@@ -178,15 +178,16 @@ def test_stores_several_labels_for_a_choice_and_counts_them(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"task": "mnli"}, "has no task “mnli”: ask whoever gave you the token"),
-        ({"benchmark": "glue"}, "There is no benchmark “glue”"),
+        ({"task": "mnli"}, '{"task":["The benchmark toy has no task “mnli”: ask whoever gave you'),
+        ({"benchmark": "glue"}, '{"benchmark":["There is no benchmark “glue”'),
+        ({"shots": 11}, '{"shots":["The task names has no shot set of 11: ask whoever gave you'),
         ({"shots": "few"}, "“shots” must be a number from 0 or “all”"),
         ({"shots": None}, "null"),
         ({"split": -1}, "0 is the least"),
         ({"method": "LoRA"}, "This is one of: FT, PT, ICL"),
         ({"system": ""}, "This is empty"),
         ({"system": "x" * 201}, "200 is the most"),
-        ({"episode": 3}, "has no episode 3"),
+        ({"episode": 3}, '{"episode":["The task names has no episode 3'),
         ({"shot": 3}, "did you mean “shots”?"),
         ({"citation": "x" * 20_000}, "10000 is the most"),
         ({"url": "javascript:1"}, "must begin with https://"),
@@ -199,6 +200,18 @@ def test_says_what_is_wrong_with_a_run(
     assert answer.status_code == 400
     assert sentence in answer.content.decode()
     assert not Run.objects.exists()
+
+
+def test_takes_the_shots_that_its_task_has_and_none(
+    benchmark: Benchmark, client: APIClient
+) -> None:
+    for shots in (0, 3, "all"):
+        new_run(client, shots=shots)
+    sent = {**NEW, "shots": 11}
+    answer = ACTORS["viewer"]().post("/api/runs/", sent, format="json")
+    assert "no shot set of 11; there are 0, 3." in answer.json()["shots"][0]
+    ItemSet.objects.filter(role=Role.TRAINING).delete()
+    new_run(client, shots=11)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +239,7 @@ def test_names_benchmarks_to_members_alone(benchmark: Benchmark, client: APIClie
     assert viewer.post("/api/runs/", unnamed, format="json").json()["benchmark"] == "toy"
     refused = client.post("/api/runs/", unnamed, format="json")
     assert refused.status_code == 400
-    assert refused.json() == {"detail": "Name the benchmark in the field “benchmark”."}
+    assert refused.json() == {"benchmark": ["Name the benchmark in the field “benchmark”."]}
     other.memberships.create(user=User.objects.get(username="viewer"), role="viewer")
     told = viewer.post("/api/runs/", unnamed, format="json").json()["detail"]
     assert told == "Name the benchmark in the field “benchmark”; you know hidden, toy."

@@ -119,7 +119,7 @@ def test_counts_whole_runs_for_a_day(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"shots": 10}, {"split": 4}, {"system": "Other"}, {"method": "FT"}, {"shots": "all"}]
+    "change", [{"shots": 0}, {"split": 4}, {"system": "Other"}, {"method": "FT"}, {"shots": "all"}]
 )
 def test_no_other_label_makes_a_new_day(settings: Settings, change: dict[str, Any]) -> None:
     settings.RUNS_A_DAY = 1
