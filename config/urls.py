@@ -10,7 +10,7 @@ from django.views.static import serve
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config.documentation.pages import FOLDER
-from config.documentation.views import documentation
+from config.documentation.views import ByFormat, documentation
 from config.health import healthz, metrics, readyz
 from config.middleware import nothing_in_the_api
 
@@ -36,7 +36,11 @@ urlpatterns = [
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path(
+        "api/schema/",
+        SpectacularAPIView.as_view(content_negotiation_class=ByFormat),
+        name="schema",
+    ),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
     path("docs/", documentation, name="documentation"),
     re_path(

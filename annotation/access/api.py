@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.forms import BaseForm, BooleanField
+from django.forms import BaseForm, BooleanField, ChoiceField, Field, FileField, IntegerField
 from django.http import Http404, StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -286,6 +286,30 @@ def check_form(request: Request, form: BaseForm) -> None:
                 for name, said in form.errors.as_data().items()
             }
         )
+
+
+def multipart(form: type[BaseForm]) -> dict[str, Any]:
+    """The schema of a request that a page's form takes, field by field."""
+    fields = form.base_fields  # type: ignore[attr-defined]  # of every class of forms
+    described = {name: {**_type_of(one), **_told_of(one)} for name, one in fields.items()}
+    needed = [name for name, one in fields.items() if one.required]
+    return {"multipart/form-data": {"type": "object", "properties": described, "required": needed}}
+
+
+def _type_of(field: Field) -> dict[str, Any]:
+    if isinstance(field, FileField):
+        return {"type": "string", "format": "binary"}
+    if isinstance(field, ChoiceField):
+        # Of this class whatever it was given is a list.
+        names = [str(name) for name, _label in cast(Any, field.choices)]
+        return {"type": "string", "enum": names}
+    kinds = {BooleanField: "boolean", IntegerField: "integer"}
+    return {"type": next((kind for one, kind in kinds.items() if isinstance(field, one)), "string")}
+
+
+def _told_of(field: Field) -> dict[str, str]:
+    words = [field.label, field.help_text]
+    return {"description": ". ".join(str(one) for one in words if one)}
 
 
 def page_request(request: Request) -> ResearcherRequest:

@@ -26,6 +26,7 @@ from annotation.access.api import (
     Refusing,
     check_form,
     files,
+    multipart,
     ordered,
     page_request,
     user_of,
@@ -92,13 +93,12 @@ class BenchmarkViewSet(mixins.ListModelMixin, Refusing, GenericViewSet[Benchmark
         return Response({**BenchmarkSerializer(benchmark).data, "tasks": tasks})
 
     @extend_schema(
-        request={"multipart/form-data": OpenApiTypes.OBJECT},
+        request=multipart(ImportForm),
         responses={202: OpenApiTypes.OBJECT, **ANY, **SENT},
     )
     def create(self, request: Request) -> Response:
-        """Import a file, as the page does: `name` and `file`, and as needed `encoding`, `shots`,
-        `splits`, `seed`, `test` and `source`; of one table its `description`, without which no
-        study of it starts."""
+        """Import a file, as the page does; without the `description` of a table no study of it
+        starts."""
         user = user_of(request)
         if not user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied

@@ -5,9 +5,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.settings import APISettings
 
 from config.documentation import pages
 from config.documentation.searching import search
+
+
+class ByFormat(DefaultContentNegotiation):
+    """Of the schema `format` chooses the form, as it does everywhere: yaml, or json."""
+
+    settings = APISettings({"URL_FORMAT_OVERRIDE": "format"})
 
 
 @login_not_required

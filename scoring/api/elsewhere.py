@@ -10,7 +10,16 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
-from annotation.access.api import ONE, SENT, Refusing, check_form, fields_of, ordered, user_of
+from annotation.access.api import (
+    ONE,
+    SENT,
+    Refusing,
+    check_form,
+    fields_of,
+    multipart,
+    ordered,
+    user_of,
+)
 from annotation.access.requests import require
 from annotation.access.rights import Right
 from annotation.models import Benchmark
@@ -25,13 +34,12 @@ class ElsewhereViewSet(Refusing, GenericViewSet[Benchmark]):
     most = "BENCHMARK_UPLOAD_MAX_BYTES"
 
     @extend_schema(
-        request={"multipart/form-data": OpenApiTypes.OBJECT},
+        request=multipart(PeopleForm),
         responses={202: OpenApiTypes.OBJECT, **ONE, **SENT},
     )
     @action(detail=True, methods=["post"])
     def people(self, request: Request, name: str) -> Response:
-        """Import what others' people answered, as the page does: `file`, `name` and `source`, and
-        as needed `answer_by`, `clusters`, `leaves_out` and `dry_run`; a job makes the study."""
+        """Import what others' people answered, as the page does; a job makes the study."""
         benchmark = get_object_or_404(Benchmark, name=name)
         require(user_of(request), benchmark, Right.SET_UP)
         form = PeopleForm(fields_of(request), request.FILES)

@@ -57,8 +57,8 @@ def other_shots(
     task: Task, shots: int | None, episode: int | None, *, tells_names: bool = True
 ) -> str:
     """Said where a task has shot sets, but none with so many; without shots there is no set."""
-    sets = task.item_sets.filter(role=Role.TRAINING, episode=episode, shots__isnull=False)
-    known = sorted({0, *sets.values_list("shots", flat=True)})
+    sets = task.item_sets.filter(role=Role.TRAINING, episode=episode)
+    known = sorted({0, *filter(None, sets.values_list("shots", flat=True))})
     if shots in (None, *known) or known == [0]:
         return ""
     there = f"; there are {', '.join(map(str, known))}" if tells_names else f": {ASK}"

@@ -241,7 +241,7 @@ def test_names_benchmarks_to_members_alone(benchmark: Benchmark, client: APIClie
     assert refused.status_code == 400
     assert refused.json() == {"benchmark": ["Name the benchmark in the field “benchmark”."]}
     other.memberships.create(user=User.objects.get(username="viewer"), role="viewer")
-    told = viewer.post("/api/runs/", unnamed, format="json").json()["detail"]
+    [told] = viewer.post("/api/runs/", unnamed, format="json").json()["benchmark"]
     assert told == "Name the benchmark in the field “benchmark”; you know hidden, toy."
 
 
