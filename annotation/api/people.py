@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions
+from rest_framework import exceptions, serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,12 +25,13 @@ from annotation.access.api import (
     stream,
     taken,
     user_of,
+    wrong_with,
 )
-from annotation.access.requests import join_links
+from annotation.access.requests import invitation_link, join_links
 from annotation.access.rights import Right, rights_in
-from annotation.access.serializers import Fields, Text
+from annotation.access.serializers import Fields, ListOf, Name, Text, Whole
 from annotation.api.studies import OfStudies
-from annotation.models import Assignment, JoinAnswer, Outcome, Study, clock
+from annotation.models import Assignment, Invitation, JoinAnswer, Outcome, Study, clock
 from annotation.models.texts import is_key, nearest
 from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments, open_bonuses
 from annotation.people.flags import labels
@@ -39,8 +41,16 @@ from annotation.people.rows import Row, chosen, columns_for, row_of, rows
 from annotation.people.views import assignment_in, filters_in
 from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
 from annotation.studies.exported_tables import EXPORTS
-from annotation.studies.monitoring import StudyFigures, progress_of
-from annotation.studies.people import LONGEST_REASON, NO_REASON, exclude, lift_exclusion
+from annotation.studies.lifecycle import want_more
+from annotation.studies.monitoring import StudyFigures, progress_of, study_figures
+from annotation.studies.people import (
+    LONGEST_REASON,
+    NO_REASON,
+    exclude,
+    ids_once,
+    invite,
+    lift_exclusion,
+)
 from annotation.studies.tabs import CHANGE
 from annotation.studies.views import chosen_in, table_and_study
 from annotation.work.places import release_place
@@ -71,7 +81,69 @@ class ExclusionSerializer(Fields):
     )
 
 
+class PlacesSerializer(Fields):
+    wanted = Whole(min_value=1, max_value=10_000, help_text="How many people, in all.")
+
+
+class InviteSerializer(Fields):
+    people = ListOf(child=Text(), min_length=1, max_length=10_000, help_text="Their ids.")
+    pool = Name(required=False, help_text="The short name of theirs.")
+
+
+class InvitationSerializer(serializers.Serializer[Invitation]):
+    id = serializers.CharField(source="external_id")
+    pool = serializers.CharField(source="pool.slug", default=None, allow_null=True)
+    link = serializers.SerializerMethodField()
+
+    def get_link(self, invitation: Invitation) -> str:
+        return invitation_link(self.context["request"], invitation)
+
+
 class PeopleViewSet(OfStudies):
+    @extend_schema(
+        request=PlacesSerializer,
+        responses={200: object_of(BATCHES), **ONE, **SENT, 409: CONFLICT},
+    )
+    @action(detail=True, methods=["post"], url_path=r"batches/(?P<batch>\d+)/places")
+    def places(self, request: Request, slug: str, batch: str) -> Response:
+        """More places in a batch that has started; no verdict is sure then."""
+        study = self.study(Right.SET_UP, "annotation.change_batch")
+        if not is_key(batch):
+            raise Http404
+        row = get_object_or_404(study.batches, pk=int(batch))
+        want_more(row, **taken(request, PlacesSerializer), by=user_of(request))
+        told = progress_of(study, study_figures(study, at=clock.now()))["batches"]
+        return Response(next(one for one in told if one["id"] == row.pk))
+
+    @extend_schema(responses={200: InvitationSerializer(many=True), **ONE})
+    @action(detail=True)
+    def invitations(self, request: Request, slug: str) -> Response:
+        """Who is invited, each with a link of their own."""
+        return self._invited(self.study(Right.IDS, "annotation.view_invitation"))
+
+    @extend_schema(
+        operation_id="studies_invite",
+        request=InviteSerializer,
+        responses={200: InvitationSerializer(many=True), **ONE, **SENT},
+    )
+    @invitations.mapping.post
+    def invite(self, request: Request, slug: str) -> Response:
+        """Invite people by their ids; who has an invitation keeps it, and its link."""
+        study = self.study(Right.IDS, "annotation.add_invitation")
+        given = taken(request, InviteSerializer)
+        pool = study.pools.filter(slug=given.get("pool")).first()
+        if "pool" in given and pool is None:
+            known = nearest(given["pool"], study.pools.values_list("slug", flat=True))
+            raise exceptions.ValidationError({"pool": [f"There is no such pool; {known}"]})
+        with wrong_with("people"):
+            invite(study, ids_once(enumerate(given["people"], start=1)), pool=pool)
+        return self._invited(study)
+
+    def _invited(self, study: Study) -> Response:
+        invited = study.invitations.select_related("pool").order_by("pk")
+        about = {"context": {"request": self.request}}
+        return Response(InvitationSerializer(invited, many=True, **about).data)
+
     @extend_schema(responses={200: _PROGRESS, **ONE})
     @action(detail=True)
     def progress(self, request: Request, slug: str) -> Response:

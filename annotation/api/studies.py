@@ -47,7 +47,8 @@ from annotation.studies.tabs import CHANGE, study_for
 
 TOML = "application/toml"
 CONTENT = {201: OpenApiTypes.OBJECT}
-ACT = OpenApiParameter("act", str, OpenApiParameter.PATH, enum=["pause", "resume", "close"])
+_ACTS = "pause|resume|close|archive|take-out"
+ACT = OpenApiParameter("act", str, OpenApiParameter.PATH, enum=_ACTS.split("|"))
 
 
 _changing = extend_schema(
@@ -179,10 +180,11 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         parameters=[ACT],
         responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT},
     )
-    @action(detail=True, methods=["post"], url_path="(?P<act>pause|resume|close)")
+    @action(detail=True, methods=["post"], url_path=f"(?P<act>{_ACTS})")
     def change_state(self, request: Request, slug: str, act: str) -> Response:
-        """Pause, resume or close it: the study, with its `links` by whom they are for, and how many
-        are `working`; of a closed one these may send their last page, until `sends_until`."""
+        """Pause, resume or close it, archive a closed one or take it out: the study, with its
+        `links` by whom they are for, and how many are `working`; of a closed one these may send
+        their last page, until `sends_until`."""
         study = self.study(Right.SET_UP, CHANGE)
         ACTS[act](study, clock.now(), user_of(request))
         return Response(self._state_of(study))

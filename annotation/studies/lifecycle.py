@@ -222,6 +222,8 @@ def close_full_studies(*, at: datetime) -> None:
 
 def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:
     """More places in a batch, also while the study runs; never fewer."""
+    if not batch.study.is_frozen:
+        raise Refusal("This study is a draft: say in its batches how many people they want.")
     if wanted < batch.wanted:
         raise Frozen("A batch that has started can be given more places, not fewer.")
     with transaction.atomic():

@@ -3,7 +3,7 @@ stay); and erased, with all that names them but the keyed hash, so that nobody w
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from unicodedata import normalize
@@ -33,8 +33,12 @@ NO_REASON = "An exclusion needs a reason: give one."
 def read_people(text: str) -> list[str]:
     """The ids in the first column of a CSV text, each once, in order; without a heading such as
     `id` or `email`. Raises BadInput with the line that cannot be used."""
+    return ids_once(_first_column(text))
+
+
+def ids_once(lines: Iterable[tuple[int, str]]) -> list[str]:
     people: dict[str, None] = {}
-    for line, person in _first_column(text):
+    for line, person in lines:
         if not person or (not people and person.lower() in HEADINGS):
             continue
         if len(person) > LONGEST_ID or not is_id(person):

@@ -221,3 +221,32 @@ def test_gives_what_is_due(batch: Batch) -> None:
     assert assignment.annotator.pseudonym in due.values()
     assert len(lines(client, path(batch, "payments/?format=csv"))) == 2
     assert client.get(path(batch, "payments/?format=prolific")).status_code == 409
+
+
+def test_gives_a_batch_more_places(batch: Batch) -> None:
+    client = client_of(batch)
+    address = path(batch, f"batches/{batch.pk}/places/")
+    wanted = batch.wanted
+    told = client.post(address, {"wanted": wanted + 2}, format="json").json()
+    assert (told["id"], told["wanted"]) == (batch.pk, wanted + 2)
+    assert client.post(address, {"wanted": wanted}, format="json").status_code == 409
+    other = path(batch, f"batches/{10**30}/places/")
+    assert client.post(other, {"wanted": 3}, format="json").status_code == 404
+
+
+def test_invites_people_each_by_a_link(batch: Batch) -> None:
+    address = path(batch, "invitations/")
+    client = client_of(batch)
+    made = client.post(address, {"people": ["ann", "bo", "ann"]}, format="json").json()
+    assert [one["id"] for one in made] == ["ann", "bo"]
+    assert client.get(address).json() == made
+    links = {str(one.token) for one in batch.study.invitations.all()}
+    assert {one["link"].rstrip("/").rpartition("/")[2] for one in made} == links
+    for sent, field in (
+        ({"people": ["x" * 500]}, "people"),
+        ({"people": ["c"], "pool": "no"}, "pool"),
+    ):
+        answer = client.post(address, sent, format="json")
+        assert (answer.status_code, [*answer.json()]) == (400, [field])
+    editor = token_client(make.member(batch.study, "editor"))
+    assert editor.get(address).status_code == 403
