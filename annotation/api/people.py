@@ -90,7 +90,7 @@ class InviteSerializer(Fields):
     pool = Name(required=False, help_text="The short name of theirs.")
 
 
-class InvitationSerializer(serializers.Serializer[Invitation]):
+class InvitationSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(source="external_id")
     pool = serializers.CharField(source="pool.slug", default=None, allow_null=True)
     link = serializers.SerializerMethodField()
@@ -141,8 +141,8 @@ class PeopleViewSet(OfStudies):
 
     def _invited(self, study: Study) -> Response:
         invited = study.invitations.select_related("pool").order_by("pk")
-        about = {"context": {"request": self.request}}
-        return Response(InvitationSerializer(invited, many=True, **about).data)
+        context = {"request": self.request}
+        return Response(InvitationSerializer(invited, many=True, context=context).data)
 
     @extend_schema(responses={200: _PROGRESS, **ONE})
     @action(detail=True)
