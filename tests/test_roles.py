@@ -498,6 +498,7 @@ TABLE: dict[str, Address] = {
         slug, EDITORS, NOT_ALLOWED, {"put": EDITORS, "patch": EDITORS, "delete": OWNERS}
     ),
     "annotation:study-change-state": Address(also(slug, "pause"), NOT_ALLOWED, EDITORS),
+    "annotation:study-start": Address(slug, EDITORS, EDITORS),
     "annotation:study-rehearse": Address(slug, NOT_ALLOWED, EDITORS),
     "annotation:study-hook-all": Address(slug, EDITORS, EDITORS),
     "annotation:study-hook-one": Address(
@@ -505,6 +506,10 @@ TABLE: dict[str, Address] = {
     ),
     "annotation:of-study-progress": Address(slug, VIEWERS, NOT_ALLOWED),
     "annotation:of-study-people": Address(slug, EDITORS, NOT_ALLOWED),
+    "annotation:of-study-places": Address(
+        lambda world: [*slug(world), world.batch.pk], NOT_ALLOWED, EDITORS
+    ),
+    "annotation:of-study-invitations": Address(slug, OWNERS, OWNERS),
     "annotation:of-study-release": Address(of_person, NOT_ALLOWED, EDITORS),
     "annotation:of-study-exclude": Address(of_person, NOT_ALLOWED, EDITORS, {"delete": EDITORS}),
     "annotation:of-study-table": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
@@ -674,4 +679,4 @@ def test_finds_nothing_at_a_number_of_very_many_digits(world: World, digits: int
             answers[name] = {client.get(path).status_code, client.post(path).status_code}
     assert len(answers) > 50
     # The admin leads to its front page from what is not there.
-    assert {n: a for n, a in answers.items() if not a <= {302, 400, 404, 405}} == {}
+    assert {n: a for n, a in answers.items() if not a <= {302, 400, 404, 405, 415}} == {}

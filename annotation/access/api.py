@@ -136,6 +136,8 @@ class Refusing(APIView):
     parser_classes: Sequence[type[BaseParser]] = (FlatJSONParser,)
     # The setting that says how many bytes a request may have.
     most = "DATA_UPLOAD_MAX_MEMORY_SIZE"
+    # Whether its schema has no body.
+    takes_nothing = False
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         most = getattr(settings, self.most)
@@ -145,15 +147,18 @@ class Refusing(APIView):
         if handler := getattr(self, getattr(self, "action", None) or "", None):
             _check_parameters(request, {one.name: one for one in self._taken_by(handler)})
 
+    def refuse_fields(self) -> None:
+        """Of an act that takes none; call it once it is known that the user may act."""
+        if self.takes_nothing:
+            refuse_unknown(fields_of(self.request), ())
+
     def _taken_by(self, handler: Any) -> Iterator[OpenApiParameter]:
-        """The parameters of the address, as its schema names them. Raises ValidationError for
-        fields where it has none."""
+        """The parameters of the address, as its schema names them."""
         reads = self.request.method in SAFE_METHODS
         if described := getattr(handler, "kwargs", {}).get("schema"):
             schema = described()
             schema.view, schema.method = self, (self.request.method or "").replace("HEAD", "GET")
-            if not reads and schema.get_request_serializer() is None:
-                refuse_unknown(fields_of(self.request), ())
+            self.takes_nothing = not reads and schema.get_request_serializer() is None
             yield from schema.get_override_parameters()
         if getattr(self, "pagination_class", None) and reads:
             yield OpenApiParameter(Pages.page_query_param, int)

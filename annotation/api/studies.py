@@ -66,7 +66,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     name = serializers.SlugField(source="slug")
     benchmark = serializers.SlugField(source="benchmark.name")
     sends_until = serializers.DateTimeField(
-        help_text="Of a closed study: until when a last page could be sent."
+        allow_null=True, help_text="Of a closed study: until when a last page could be sent."
     )
 
     class Meta:
@@ -101,7 +101,9 @@ class OfStudies(Refusing, GenericViewSet[Study]):
     def study(self, right: Right, permission: str = "") -> Study:
         """That of the address, for whoever has the right in it and the permission."""
         request = page_request(self.request)
-        return study_for(request, self.kwargs["slug"], permission, right=right)
+        study = study_for(request, self.kwargs["slug"], permission, right=right)
+        self.refuse_fields()
+        return study
 
 
 @extend_schema_view(list=extend_schema(responses={200: StudySerializer(many=True), **PAGED}))

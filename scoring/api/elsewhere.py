@@ -32,6 +32,8 @@ class ElsewhereViewSet(Refusing, GenericViewSet[Benchmark]):
     lookup_value_regex = r"[-\w]+"
     parser_classes = (MultiPartParser,)
     most = "BENCHMARK_UPLOAD_MAX_BYTES"
+    # The schema describes it; OPTIONS would ask for a serializer.
+    metadata_class = None
 
     @extend_schema(
         request=multipart(PeopleForm),

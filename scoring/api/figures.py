@@ -71,6 +71,7 @@ class FiguresViewSet(OfStudies):
         asked, form = page_request(request), form_of(request, COMPARISONS)
         found, choices = requests.asked(asked, "study", slug)
         if request.method == "POST":
+            self.refuse_fields()
             enqueue_table(found, choices, author=user_of(request))
             return _waits()
         seen = glance(found, choices, author=user_of(request))

@@ -104,6 +104,7 @@ def test_says_what_a_token_lacks(
         ("GET", "studies/?page=9", "", "There is no such page"),
         ("DELETE", "studies/", "", "This address does not take that method"),
         ("POST", "STUDY/pause/", "[1]", "Send an object"),
+        ("OPTIONS", "benchmarks/NAME/people/", "", "This address does not take that method"),
         ("POST", "STUDY/rehearse/", "", "has started: copy it, and rehearse the copy"),
     ],
 )
