@@ -1,11 +1,12 @@
 from django.urls import include, path
 
-from annotation.access.views import account, colleague
+from annotation.access.views import colleague
 from annotation.payments import views as payments
 from annotation.people import views as people
 from annotation.prolific import views as prolific
 from annotation.studies import benchmark_page, members_page, settings_page
 from annotation.studies import views as studies
+from annotation.studies.account_page import account
 from annotation.studies.views import preview
 from annotation.webhooks.views import webhooks
 from annotation.work import entering

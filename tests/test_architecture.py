@@ -84,7 +84,8 @@ ROOMS = {
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "settings_form", "settings_page", "benchmark_page", "members_page", "listing",
+    "tabs", "settings_form", "settings_page", "account_page", "benchmark_page",
+    "members_page", "listing",
     "crowding", "refusing", "speaking", "authenticating",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "api", "management"}

@@ -247,7 +247,7 @@ TABLE: dict[str, Address] = {
     "documentation_page": Address(lambda w: ["explained/protocol"], EVERYBODY, "method " * 7),
     "picture": Address(lambda w: ["1280-light/spans-partly-right.png"], EVERYBODY, "method " * 7),
     "annotation:home": Address(nothing, EVERYBODY, "method " * 7),
-    # Everybody's own tokens.
+    # Everybody’s own tokens and lab defaults.
     "annotation:account": Address(nothing, SIGNED_IN, SIGNED_IN),
     # A link for a colleague that nobody made.
     "annotation:colleague": Address(lambda w: ["unknown"], "gone " * 7, "gone " * 7),

@@ -1,7 +1,5 @@
-"""Where a colleague comes in by a link, signed in or up, and with one button a member; and the page
-of one's own tokens."""
+"""Where a colleague comes in by a link, signed in or up, and with one button a member."""
 
-from django import forms
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -15,8 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import throttles
 from annotation.access.inviting import find_link, use_link
-from annotation.access.requests import ResearcherRequest, row_ids
-from annotation.access.tokens import make_token
+from annotation.access.requests import ResearcherRequest
 from annotation.models import Study, clock
 from annotation.models.errors import BadInput, Refusal
 
@@ -62,35 +59,3 @@ def _let_in(request: ResearcherRequest, form: UserCreationForm[User], token: str
     if isinstance(thing, Study):
         return redirect("annotation:watch", thing.slug)
     return redirect("annotation:home")
-
-
-class TokenForm(forms.Form):
-    name = forms.CharField(max_length=60, help_text="Such as the program that uses it.")
-    may_write = forms.BooleanField(label="May change what you may change", required=False)
-    may_pay = forms.BooleanField(label="May see what people are paid", required=False)
-    days = forms.IntegerField(label="Ends after days", min_value=1, max_value=366, initial=90)
-
-
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def account(request: ResearcherRequest) -> HttpResponse:
-    """One's own tokens; a new one is in the answer to its form alone."""
-    ended = row_ids(request, "end")
-    request.user.tokens.filter(pk__in=ended).delete()
-    form = TokenForm(request.POST if request.method == "POST" and not ended else None)
-    token = ""
-    if form.is_valid():
-        try:
-            token = make_token(request.user, **form.cleaned_data, at=clock.now())
-        except BadInput as refusal:
-            form.add_error("name", str(refusal))
-        else:
-            form = TokenForm()
-    context = {
-        "form": form,
-        "token": token,
-        "tokens": request.user.tokens.all(),
-        "now": clock.now(),
-    }
-    page, status = "annotation/access/account.html", 422 if form.errors else 200
-    return render(request, page, context, status=status)

@@ -60,6 +60,7 @@ from annotation.models.payment import (
 from annotation.models.study import (
     DropUnit,
     JoinAnswer,
+    LabDefaults,
     Outcome,
     OutcomeRule,
     Study,

@@ -4,6 +4,7 @@ import secrets
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -54,7 +55,40 @@ COMPARISON = ("question", *columns("comparison"), "ends_on", "clusters")
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
-class Study(models.Model):
+class LabSettings(models.Model):
+    """What a lab says alike of all its studies."""
+
+    consent_text = models.TextField(blank=True, **WORDS["consent_text"])
+    contact = models.CharField(max_length=200, blank=True, **WORDS["contact"])
+    hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
+    currency = models.CharField(max_length=3, default="USD")
+    # Only costs and reports know it; annotators are paid without it.
+    platform_fee = models.DecimalField(
+        max_digits=5, decimal_places=2, default=0, **WORDS["platform_fee"]
+    )
+    min_training_score = models.FloatField(null=True, blank=True, **WORDS["min_training_score"])
+
+    class Meta:
+        abstract = True
+        constraints = [
+            check("%(class)s_rate_positive", hourly_rate__gt=0),
+            check("%(class)s_fee_not_negative", platform_fee__gte=0),
+            if_given("%(class)s_floor_in_percent", "min_training_score", gte=0, lte=100),
+        ]
+
+
+class LabDefaults(LabSettings):
+    """What a new study of this person begins with."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="lab_defaults"
+    )
+
+    def __str__(self) -> str:
+        return f"lab defaults of {self.user}"
+
+
+class Study(LabSettings):
     slug = models.SlugField(max_length=80, unique=True, **WORDS["slug"])
     title = models.CharField(max_length=200)
     benchmark = models.ForeignKey("Benchmark", on_delete=models.PROTECT, related_name="studies")
@@ -76,15 +110,7 @@ class Study(models.Model):
     state = models.CharField(
         max_length=6, choices=StudyState.choices, default=StudyState.DRAFT, editable=False
     )
-    consent_text = models.TextField(blank=True, **WORDS["consent_text"])
-    contact = models.CharField(max_length=200, blank=True, **WORDS["contact"])
     ending = models.TextField(blank=True, **WORDS["ending"])
-    hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
-    currency = models.CharField(max_length=3, default="USD")
-    # Only costs and reports know it; annotators are paid without it.
-    platform_fee = models.DecimalField(
-        max_digits=5, decimal_places=2, default=0, **WORDS["platform_fee"]
-    )
 
     # What a researcher expects who knows better than what others took on the same tasks.
     expected_seconds = models.FloatField(
@@ -93,7 +119,6 @@ class Study(models.Model):
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
         **WORDS["expected_seconds"],
     )
-    min_training_score = models.FloatField(null=True, blank=True, **WORDS["min_training_score"])
     max_drop = models.FloatField(null=True, blank=True, **WORDS["max_drop"])
     drop_unit = models.CharField(
         max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS, **WORDS["drop_unit"]
@@ -152,6 +177,7 @@ class Study(models.Model):
         ordering = ["-created_at"]
         verbose_name_plural = "studies"
         constraints = [
+            *LabSettings.Meta.constraints,
             check("study_state_known", state__in=StudyState.values),
             check(
                 "study_started_once_open",
@@ -171,9 +197,6 @@ class Study(models.Model):
             check(
                 "study_from_elsewhere_never_open", Q(source="") | Q(state__in=["draft", "closed"])
             ),
-            check("study_rate_positive", hourly_rate__gt=0),
-            check("study_fee_not_negative", platform_fee__gte=0),
-            if_given("study_floor_in_percent", "min_training_score", gte=0, lte=100),
             if_given("study_check_floor_in_percent", "min_check_score", gte=0, lte=100),
             if_given("study_drop_positive", "max_drop", gt=0),
             check("study_margin_in_points", margin__gte=0, margin__lte=100),

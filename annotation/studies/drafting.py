@@ -32,6 +32,7 @@ from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN
 from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
+from annotation.studies.lab_defaults import lab_defaults
 from annotation.work.estimating import far_longer, timed
 from scoring.core.episodes import Draws
 from scoring.core.parts import lay_out
@@ -265,7 +266,8 @@ def draft_study(
     check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():
-        study = Study.objects.create(slug=slug, benchmark=task.benchmark, **settings)
+        usual = lab_defaults(owner)
+        study = Study.objects.create(slug=slug, benchmark=task.benchmark, **{**usual, **settings})
         make_owner(study, owner)
         add_missing_codes(study)
         for batch in chosen:

@@ -36,7 +36,7 @@ from annotation.studies.codes import (
     rules_of,
 )
 from annotation.studies.drafting import hold_draft
-from annotation.studies.forms import Parts, RuledForm
+from annotation.studies.forms import Parts, RuledForm, _Row
 from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
 
 STEPS = described_beside(__file__)
@@ -170,7 +170,21 @@ class Meanwhile(NamedTuple):
     yours: str
 
 
-class StudyForm(RuledForm[Study]):
+class LabForm(RuledForm[_Row]):
+    """What keeps the rules between settings."""
+
+    def clean_currency(self) -> str:
+        currency: str = self.cleaned_data["currency"].upper()
+        return currency
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        for field, sentence in broken_rules(data):
+            self.add_error(field, sentence)
+        return data
+
+
+class StudyForm(LabForm[Study]):
     slug = forms.SlugField(
         label="Short name",
         max_length=80,
@@ -247,10 +261,6 @@ class StudyForm(RuledForm[Study]):
             )
         return benchmark
 
-    def clean_currency(self) -> str:
-        currency: str = self.cleaned_data["currency"].upper()
-        return currency
-
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         if self.instance.pk and not self.before:
@@ -260,8 +270,6 @@ class StudyForm(RuledForm[Study]):
             data["slug"] = self.instance.slug or slugify(data.get("title", ""))[:80] or "study"
         if "drop_group_size" not in self.errors:
             self._check_group(data)
-        for field, sentence in broken_rules(data):
-            self.add_error(field, sentence)
         return data
 
     def _check_group(self, data: dict[str, Any]) -> None:

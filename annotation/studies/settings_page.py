@@ -15,6 +15,7 @@ from annotation.access.rights import Right
 from annotation.models import Outcome, Study
 from annotation.models.texts import is_key
 from annotation.studies.advice import study_advice
+from annotation.studies.lab_defaults import keep_as_defaults, lab_defaults
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.screening import screening_facts
 from annotation.studies.settings_form import REWARDS, StudyForm, changed_meanwhile, store
@@ -46,6 +47,8 @@ def _saved(request: ResearcherRequest, study: Study) -> HttpResponse:
     if not is_valid:
         return _page(request, form, status=422)
     store(form, by=request.user)
+    if "keep" in request.POST:
+        keep_as_defaults(study, by=request.user)
     messages.success(request, "The settings were saved.")
     return redirect("annotation:settings", study.slug)
 
@@ -104,7 +107,8 @@ def new_study(request: ResearcherRequest) -> HttpResponse:
     named = request.GET.get("benchmark", "")
     initial = {"benchmark": named} if is_key(named) else {}
     sent = request.POST if request.method == "POST" else None
-    form = StudyForm(sent, instance=Study(), initial=initial, user=request.user)
+    study = Study(**lab_defaults(request.user))
+    form = StudyForm(sent, instance=study, initial=initial, user=request.user)
     if sent is not None and form.is_valid():
         with transaction.atomic():
             study = store(form, by=request.user)

@@ -12,13 +12,14 @@ from django.db.models import QuerySet
 
 from annotation.access.rights import Right, benchmarks_with_gold, make_owner, may
 from annotation.models import Batch, Benchmark, Channel, OutcomeRule, Pool, Study
-from annotation.models.access import record_settings
+from annotation.models.access import MemberRole, record_settings
 from annotation.models.assignment import random_letters
 from annotation.models.errors import BadInput, Frozen
 from annotation.models.settings import BY_COLUMN, OF_STUDY, in_table
 from annotation.models.study import NEVER_FROZEN
 from annotation.studies.codes import UNPAID, let_go_of_codes, log_rules, rules_of
 from annotation.studies.drafting import hold_draft, log_batches
+from annotation.studies.lab_defaults import lab_defaults
 from annotation.studies.rules import ALWAYS_PAID, PAID_FOR_TIME, broken_rules, names_once
 from annotation.studies.study_file.batch_tables import BatchReader, key_of
 from annotation.studies.study_file.reading import StudyFile
@@ -65,7 +66,8 @@ def apply_study(
     if study and (only_new or not (by is None or may(by, study, Right.SET_UP))):
         raise _taken(file)
     before = content_of(study) if study else None
-    values, pools = _settings(file, said, before, by), _pools(file, before)
+    kept = lab_defaults(by) if study is None else _still_kept(study, before)
+    values, pools = _settings(file, said, before, kept, by), _pools(file, before)
     batches = BatchReader(file, values["benchmark"], pools).batches()
     after = Content(values, pools, batches, _rules(file, before))
     codes = any("code" in file.table("outcomes", name) for name in file.table("outcomes"))
@@ -91,7 +93,11 @@ def _taken(file: StudyFile) -> BadInput:
 
 
 def _settings(
-    file: StudyFile, said: Mapping[str, Mapping[str, Any]], before: Content | None, by: User | None
+    file: StudyFile,
+    said: Mapping[str, Mapping[str, Any]],
+    before: Content | None,
+    kept: Mapping[str, Any],
+    by: User | None,
 ) -> dict[str, Any]:
     """By column; what the file leaves out is as usual, but for a seed that there is already."""
     values: dict[str, Any] = {}
@@ -100,12 +106,12 @@ def _settings(
         usual = one.default if field.is_relation else field.get_default()
         if name == "seed" and before:
             usual = before.settings[name]
-        values[name] = said[one.table].get(one.key, usual)
+        values[name] = said[one.table].get(one.key, kept.get(name, usual))
     benchmarks = Benchmark.objects.all() if by is None else benchmarks_with_gold(by)
     channels = Channel.objects.filter(is_simulated=False)
     values |= {
         "currency": values["currency"].upper(),
-        "consent_text": _consent(file, said["study"]),
+        "consent_text": _consent(file, said["study"]) or kept.get("consent_text", ""),
         "named_systems": names_once(values["named_systems"]),
         "benchmark": _named(file, "benchmark", benchmarks, "name", values["benchmark"]),
         "channel": _named(file, "channel", channels, "slug", values["channel"]),
@@ -113,6 +119,14 @@ def _settings(
     for name, sentence in broken_rules(values):
         raise file.wrong((BY_COLUMN[name].table, BY_COLUMN[name].key), sentence)
     return values
+
+
+def _still_kept(study: Study, before: Content | None) -> dict[str, Any]:
+    """What a study has of the defaults of its owner, for a file that still says nothing of it."""
+    owners = study.memberships.filter(role=MemberRole.OWNER).order_by("pk").select_related("user")
+    owner, settings = owners.first(), before.settings if before else {}
+    kept = lab_defaults(owner.user) if owner else {}
+    return {name: value for name, value in kept.items() if settings.get(name) == value}
 
 
 def _named(file: StudyFile, key: str, rows: QuerySet[Any], field: str, name: str) -> Any:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Channel, Study, Task
+from annotation.models import Channel, LabDefaults, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.drafting import cut_test_set, draft_study
 from annotation.studies.lifecycle import start_study
@@ -105,3 +105,10 @@ def test_refuses_a_name_that_is_taken() -> None:
     drafted(task)
     with pytest.raises(BadInput, match="already"):
         drafted(task)
+
+
+def test_begins_with_the_defaults_of_its_owner_where_the_plan_is_silent() -> None:
+    owner = make.researcher()
+    LabDefaults.objects.create(user=owner, hourly_rate=20, contact="lab@example.org")
+    study = drafted(make.task(), owner=owner)
+    assert (study.hourly_rate, study.contact) == (12, "lab@example.org")

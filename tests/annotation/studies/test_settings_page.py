@@ -11,7 +11,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models import JoinAnswer, LabDefaults, Outcome, OutcomeRule, Study
 from annotation.models.access import record_settings
 from annotation.models.settings import BY_COLUMN
 from annotation.studies.codes import log_rules, rules_of
@@ -491,3 +491,46 @@ def test_logs_nothing_where_nothing_was_changed(admin_client: Client, study: Stu
     form["screening_reason"] = study.screening_reason
     assert admin_client.post(address(study), form).status_code == 302
     assert [(one.before, one.after) for one in study.changes.all()] == []
+
+
+ACCOUNT = "/account/"
+OF_LAB = {
+    **{"consent_text": "Two\nlines.", "contact": "lab@example.org", "hourly_rate": "15.50"},
+    **{"currency": "eur", "platform_fee": "33.3", "min_training_score": "60"},
+}
+
+
+def test_begins_a_study_with_the_defaults_of_the_account(admin_client: Client) -> None:
+    assert admin_client.post(ACCOUNT, {**OF_LAB, "lab": "1"}).status_code == 302
+    form = admin_client.get(NEW).context["form"]
+    found = {name: form[name].value() for name in OF_LAB}
+    assert found == {
+        **{"consent_text": "Two\nlines.", "contact": "lab@example.org", "currency": "EUR"},
+        **{"hourly_rate": Decimal("15.50"), "platform_fee": Decimal("33.30")},
+        "min_training_score": 60,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("hourly_rate", "0", "The hourly rate must be more than 0."),
+        ("currency", "12", "three letters"),
+        ("platform_fee", "-1", "cannot be below 0"),
+        ("min_training_score", "101", "between 0 and 100"),
+    ],
+)
+def test_refuses_defaults_as_it_refuses_settings(
+    admin_client: Client, name: str, value: str, sentence: str
+) -> None:
+    response = admin_client.post(ACCOUNT, {**OF_LAB, name: value, "lab": "1"})
+    assert response.status_code == 422
+    assert sentence in str(response.context["lab"].errors[name])
+    assert not LabDefaults.objects.exists()
+
+
+def test_keeps_what_a_study_says_as_defaults(admin_client: Client, study: Study) -> None:
+    changes = form_of(study, hourly_rate="9.75", contact="me@example.org", keep="1")
+    assert admin_client.post(address(study), changes).status_code == 302
+    assert admin_client.get(NEW).context["form"]["contact"].value() == "me@example.org"
+    assert LabDefaults.objects.get().hourly_rate == Decimal("9.75")

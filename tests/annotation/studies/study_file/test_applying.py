@@ -6,7 +6,16 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Batch, Benchmark, ChangeAction, OutcomeRule, Pool, Study, Task
+from annotation.models import (
+    Batch,
+    Benchmark,
+    ChangeAction,
+    LabDefaults,
+    OutcomeRule,
+    Pool,
+    Study,
+    Task,
+)
 from annotation.models.errors import Frozen, Refusal
 from annotation.studies.lifecycle import start_study
 from annotation.studies.rules import names_once
@@ -402,3 +411,39 @@ def test_says_that_a_name_was_taken_meanwhile(
     monkeypatch.setattr(BatchReader, "batches", slowly)
     with pytest.raises(Refusal, match="There is a study “least” already: choose another name"):
         apply(LEAST)
+
+
+KEPT = {
+    **{"contact": "lab@example.org", "consent_text": "We keep nothing.", "hourly_rate": 15},
+    **{"currency": "GBP", "platform_fee": Decimal("33.3"), "min_training_score": 40.0},
+}
+
+
+def of_lab(study: Study) -> dict[str, object]:
+    return {name: getattr(study, name) for name in KEPT}
+
+
+def test_begins_with_the_defaults_of_its_owner_and_keeps_them(mood: Benchmark) -> None:
+    owner, colleague = make.member(mood), make.member(mood)
+    LabDefaults.objects.create(user=owner, **KEPT)
+    study = made(LEAST, by=owner)
+    assert of_lab(study) == KEPT
+    study.memberships.create(user=colleague, role="editor")
+    for by in (owner, colleague, None):
+        assert not apply(LEAST, by=by).diff
+
+
+def test_says_otherwise_than_the_defaults_of_its_owner(mood: Benchmark) -> None:
+    owner = make.member(mood)
+    LabDefaults.objects.create(user=owner, **KEPT)
+    said = "[pay]\nhourly_rate = 9.0\n[[batches]]"
+    study = made(LEAST.replace("[[batches]]", said), by=owner)
+    assert of_lab(study) == {**KEPT, "hourly_rate": 9}
+    study.min_training_score, study.contact = None, ""
+    study.save()
+    assert not apply(as_toml(document(content_of(study))), by=owner).diff
+
+
+def test_takes_no_defaults_of_anybody_else(mood: Benchmark) -> None:
+    LabDefaults.objects.create(user=make.member(mood), **KEPT)
+    assert of_lab(made(LEAST)) == of_lab(Study())
