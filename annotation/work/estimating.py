@@ -8,13 +8,14 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from annotation.models import Assignment, Batch, Outcome, OutcomeRule, Study, Task
 from annotation.models.batch import sizes_of
 from annotation.models.frozen import BatchContent
 from annotation.work.finishing import CENT, earned
 from annotation.work.wording import minutes_text
+from scoring.tables.words import counted
 
 # For one example, with all that belongs to it, where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20
@@ -88,7 +89,8 @@ def costs(
     seconds = expected_seconds(study, {batch.task for batch in batches})
     needed = estimate(study, batches, seconds=seconds, completed=completed)
     with_fee = (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT)
-    return {"seconds": seconds, "estimate": needed, "cost_with_fee": with_fee}
+    pace = whose_pace(study, {batch.task for batch in batches})
+    return {"seconds": seconds, "pace": pace, "estimate": needed, "cost_with_fee": with_fee}
 
 
 Timed = Sequence[tuple[Batch, float]]
@@ -130,13 +132,32 @@ def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
     return study.expected_seconds or usual_seconds(tasks)
 
 
+def whose_pace(study: Study, tasks: Iterable[Task]) -> str:
+    """Whose these seconds are. Others' studies have no name: not everybody may know of them."""
+    if study.expected_seconds:
+        return "as its settings expect"
+    people = Counter(_asked(tasks).filter(step__gt=0).values_list("study", flat=True))
+    if not people:
+        return "an assumption: nobody has worked on its tasks yet"
+    others = len(people.keys() - {study.pk})
+    where = ["this study"] * (study.pk in people)
+    where += [counted(others, "other study,other studies") + " of its tasks"] * bool(others)
+    return f"the pace of {counted(people.total(), 'person,people')} in {' and '.join(where)}"
+
+
+def _asked(tasks: Iterable[Task]) -> QuerySet[Assignment]:
+    """Whose pace counts."""
+    people = Assignment.objects.asked_here().in_good_order()
+    return people.filter(batch__task__in=list(tasks))
+
+
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have been paid for on average for one example of these tasks, with all that
     belongs to it; of whoever counts."""
-    counted = Assignment.objects.asked_here().in_good_order()
-    people = counted.filter(batch__task__in=list(tasks))
-    found = people.annotate(answered=Count("judgements")).aggregate(
-        paid_ms=Sum("paid_ms"), answers=Sum("answered")
+    found = (
+        _asked(tasks)
+        .annotate(answered=Count("judgements"))
+        .aggregate(paid_ms=Sum("paid_ms"), answers=Sum("answered"))
     )
     if not found["answers"]:
         return ASSUMED_SECONDS
@@ -179,8 +200,8 @@ def _paces(study: Study, task_ids: Collection[int]) -> dict[int, float]:
     if study.expected_seconds:
         return {}
     seconds: dict[int, list[float]] = defaultdict(list)
-    counted = Assignment.objects.completed().asked_here().in_good_order()
-    finished = counted.filter(batch__task__in=task_ids)
+    good = Assignment.objects.completed().asked_here().in_good_order()
+    finished = good.filter(batch__task__in=task_ids)
     for task_id, paid_ms, step in finished.values_list("batch__task", "paid_ms", "step"):
         seconds[task_id].append(paid_ms / 1000 / (step + 1))
     return {task: median(paces) for task, paces in seconds.items() if len(paces) >= ENOUGH_PEOPLE}

@@ -14,6 +14,7 @@ from annotation.work.estimating import (
     estimate,
     expected_seconds,
     usual_seconds,
+    whose_pace,
     working_time,
 )
 from scoring.planning.designs import Assumptions
@@ -150,3 +151,16 @@ def test_expects_nothing_else_of_a_study_that_has_started() -> None:
     batch = make.running_batch()
     with pytest.raises(Frozen):
         expect_seconds(batch.study, 45)
+
+
+def test_says_whose_pace_it_is() -> None:
+    batch = make.running_batch(training=0, zero_shot=True, tests=3, wanted=9)
+    study, tasks = batch.study, [batch.task]
+    assert whose_pace(study, tasks) == "an assumption: nobody has worked on its tasks yet"
+    made = [make.worked_through(batch) for _ in range(3)]
+    exclude(made[0], reason="asleep")
+    assert whose_pace(study, tasks) == "the pace of 2 people in this study"
+    copy = make.study(batch.task.benchmark)
+    assert whose_pace(copy, tasks) == "the pace of 2 people in 1 other study of its tasks"
+    copy.expected_seconds = 45
+    assert whose_pace(copy, tasks) == "as its settings expect"
