@@ -269,8 +269,12 @@ def test_viewers_see_tables_without_people_gold_and_pay(world: World) -> None:
     for address in (
         reverse("annotation:watch", args=[slug]),
         reverse("scoring:comparison", args=["study", slug]),
-        reverse("scoring:comparison_export", args=["study", slug, "json"]),
-        reverse("scoring:comparison_export", args=["study", slug, "csv"]),
+        *(
+            reverse("scoring:comparison_export", args=["study", slug, form])
+            for form in ("json", "csv", "latex", "latex-appendix", "markdown")
+        ),
+        f"/api/studies/{slug}/comparison/",
+        f"/api/studies/{slug}/progress/",
     ):
         page = text(client, address)
         for word in (*pseudonyms, ID, "77.31", "cost so far", "comparison/items/"):

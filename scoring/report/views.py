@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
 from annotation.jobs.files import FileOrder
-from annotation.jobs.requests import document, large_file
+from annotation.jobs.requests import document, for_spreadsheets, large_file
 from annotation.models import Study
 from annotation.studies.tabs import READ, SEND, check_has, study_frame, study_page
 from scoring.cells.scope import Choices, Scope, file_order
@@ -53,6 +53,7 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*READ, *SEND, right=Right.GOLD)
+@for_spreadsheets
 def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
     file = report_order(request, study, part, form)

@@ -92,7 +92,7 @@ def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, ba
         ("sheet", "text", "Reporting sheet: "),
         ("sheet", "latex", "% Needs"),
         ("sheet", "markdown", "## Reporting sheet: "),
-        ("sheet", "csv", "group,topic,question,source,answer"),
+        ("sheet", "csv", "\ufeffgroup,topic,question,source,answer"),
         ("sheet", "json", "{"),
     ],
 )
@@ -108,7 +108,7 @@ def test_tells_in_the_table_where_each_answer_comes_from(
     admin_client: Client, batch: Batch
 ) -> None:
     response = admin_client.get(f"/studies/{batch.study.slug}/report/sheet/csv/")
-    rows = list(csv.DictReader(StringIO(response.content.decode())))
+    rows = list(csv.DictReader(StringIO(response.content.decode("utf-8-sig"))))
     assert {row["source"] for row in rows} == {
         "from the study's data",
         "in part: the researcher completes it",
