@@ -134,3 +134,15 @@ def test_the_admin_can_be_read_in_the_colours_of_the_product(
         wrong[page] = [node["html"][:120] for rule in found for node in rule["nodes"]]
         wrong[page] += ["too wide"] * (researcher.evaluate(WIDER) != 0)
     assert {page: those for page, those in wrong.items() if those} == {}
+
+
+def test_cuts_no_field_of_the_admin_on_a_phone(
+    researcher: Page, live_server: LiveServer, draft: Study
+) -> None:
+    researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    cut = "rows => rows.filter(row => row.scrollWidth > row.clientWidth).length"
+    for page in ("benchmark/import/", f"study/{draft.pk}/copy/"):
+        researcher.goto(f"{live_server.url}/admin/annotation/{page}")
+        expect(researcher.locator(".form-row").first).to_be_visible()
+        assert researcher.locator(".form-row").evaluate_all(cut) == 0
+        assert researcher.evaluate(WIDER) == 0
