@@ -242,7 +242,7 @@ def test_owners_see_ids_and_pay(world: World) -> None:
     assert SUBMISSION in text(client, admin("annotation_assignment_change", world.assignment.pk))
     amount = world.study.assignments.completed().get().amount
     assert str(amount) in text(client, admin("annotation_assignment_changelist"))
-    assert "cost so far" in text(client, reverse("annotation:watch", args=[world.study.slug]))
+    assert "Cost so far" in text(client, reverse("annotation:watch", args=[world.study.slug]))
     assert "Pay" in text(client, reverse("scoring:report", args=[world.study.slug]))
 
 
@@ -277,7 +277,7 @@ def test_viewers_see_tables_without_people_gold_and_pay(world: World) -> None:
         f"/api/studies/{slug}/progress/",
     ):
         page = text(client, address)
-        for word in (*pseudonyms, ID, "77.31", "cost so far", "comparison/items/"):
+        for word in (*pseudonyms, ID, "77.31", "Cost so far", "comparison/items/"):
             assert word not in page, (address, word)
     lists = ("study", "assignment", "annotator", "judgement", "example", "itemset", "batch")
     for name in lists:

@@ -262,7 +262,7 @@ def _lost_places(study: Study, rules: Rules, place: dict[str, str]) -> list[str]
 
 
 def _kept(study: Study) -> list[str]:
-    decoy = _("In the page's code stands a question for programs: we keep whether it is answered.")
+    decoy = _("The page's code holds a hidden question for bots: we keep whether it is answered.")
     return [
         _(
             "With each answer: when it was shown and sent, how long the page was in sight and in "

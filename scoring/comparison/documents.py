@@ -161,7 +161,7 @@ def _by_score(lines: Iterable[FigureLine]) -> list[FigureLine]:
 
 
 def apart(test: Difference) -> str:
-    """People less the system, with the interval of that difference."""
+    """People minus the system, with the interval of that difference."""
     if test.difference is None:
         return ""
     between = limits(test.low, test.high).replace("-", "−")

@@ -32,7 +32,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Contrast:
-    """The difference to show, people less the system, and what is assumed of the system and of the
+    """The difference to show, people minus the system, and what is assumed of the system and of the
     test, on the scale of the scores. run_sd: over runs, counted from five on; correlation: of what
     makes an item hard for either side; margin: within it both are as good; comparisons: of the
     family. Raises ValueError on values outside their range."""

@@ -32,7 +32,7 @@ FIELDS = {
 }
 # As in `Contrast`, and whether in percent points.
 OF_SYSTEM = {
-    "difference": ("a difference to show, people less the system", True),
+    "difference": ("a difference to show, people minus the system", True),
     "runs": ("how many runs the system has", False),
     "run_sd": ("the SD of its runs", True),
     "correlation": ("of what is hard for people and for the system, from -1 to 1", False),
@@ -169,7 +169,7 @@ def _rests_on(plan: Plan) -> Iterator[str]:
     )
     if c := plan.contrast:
         yield (
-            f"people less the system {100 * c.difference:+g}; {c.runs} runs, SD {100 * c.run_sd:g} "
+            f"people minus the system {100 * c.difference:+g}; {c.runs} runs, SD {100 * c.run_sd:g} "
             f"(counted from 5 runs on); items' correlation {c.correlation:g}; margin "
             f"{100 * c.margin:g}; comparisons {c.comparisons}. Power is for ahead and behind, not "
             "for as good."

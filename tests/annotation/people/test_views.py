@@ -236,8 +236,8 @@ def test_names_an_item_by_its_id_and_how_it_begins(researcher: Client, batch: Ba
 def test_tells_owners_alone_what_is_paid(batch: Batch, role: str, is_shown: bool) -> None:
     assignment = make.worked_through(batch)
     client = signed_in(batch, role)
-    assert ("cost so far" in read(client, "watch", batch)) is is_shown
-    assert ("pay so far" in read(client, "people", batch)) is is_shown
+    assert ("Cost so far" in read(client, "watch", batch)) is is_shown
+    assert ("Pay so far" in read(client, "people", batch)) is is_shown
     header = read(client, "people_export", batch).splitlines()[0]
     assert ("pay" in header.split(",")) is is_shown
     person = read(client, "person", batch, assignment.pk)
