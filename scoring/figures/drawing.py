@@ -1,8 +1,8 @@
 """The figures: scores against shots, differences, curves of learning, items."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations, cycle, pairwise
 from textwrap import fill
 from typing import Any
 
@@ -65,7 +65,8 @@ def shots_figure(
         {(row.task, policy_of(row, first)) for row in shown},
         key=lambda one: (tasks.index(one[0]), one[1] != first[one[0]], one[1]),
     )
-    looks, named = _looks(shown), titles or {}
+    named = titles or {}
+    looks = _looks(shown, named)
     figure, panels = new_panels(len(task_policies), size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
@@ -211,8 +212,9 @@ def _shots_panel(
     asides = _asides([*people.values(), *systems.values()], step)
     for (name, line), aside in zip(systems.items(), asides[len(people) :], strict=True):
         _system(panel, name, line, aside, looks[line[0].system or ""], size)
-    for number, (name, line) in enumerate(people.items()):
-        _people(panel, name, line, number, asides[number], size)
+    for (name, line), aside in zip(people.items(), asides, strict=False):
+        _, marker = looks[_label(line[0], titles)]
+        _people(panel, name, line, marker, aside, size)
     panel.set_ylim(-2, 102)  # a mark at either end is whole
     panel.set_xticks(shots)
     panel.set_xlim(shots[0] - step / 2, shots[-1] + step / 2)
@@ -276,7 +278,7 @@ def _bound_lines(panel: Axes, bounds: Sequence[Bound]) -> None:
 
 
 def _people(
-    panel: Axes, name: str, line: Sequence[Row], number: int, aside: float, size: Size
+    panel: Axes, name: str, line: Sequence[Row], marker: str, aside: float, size: Size
 ) -> None:
     shots = [float(row.shots or 0) + aside for row in line]
     means = [row.mean or 0.0 for row in line]
@@ -285,8 +287,7 @@ def _people(
     high = [max(0.0, _or(r.ci_high, m) - m) for m, r in zip(means, line, strict=True)]
     measured = line[0].kind == RowKind.HUMAN
     published = line[0].kind == RowKind.REPORTED
-    marker = "*" if published else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
-    marker = ALONE if _is_one_person(line) else marker
+    marker = ALONE if _is_one_person(line) else "*" if published else marker
     panel.errorbar(
         shots,
         means,
@@ -331,10 +332,16 @@ def _is_unknown(row: Row) -> bool:
     return row.references == References.UNKNOWN
 
 
-def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
-    """A colour and a marker for each system, in order of name."""
+def _looks(rows: Collection[Row], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The same in every panel: a colour and a marker for each system, in order of name, and a
+    marker for each line of people."""
     systems = sorted({row.system or "" for row in rows if not row.is_of_people})
+    people = sorted({(row.kind, _label(row, titles)) for row in rows if row.is_of_people})
+    markers = zip((label for _kind, label in people), cycle(PEOPLE_MARKERS), strict=False)
     return {
-        system: (COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
-        for number, system in enumerate(systems)
+        **{label: (INK, marker) for label, marker in markers},
+        **{
+            system: (COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+            for number, system in enumerate(systems)
+        },
     }

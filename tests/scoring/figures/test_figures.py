@@ -66,6 +66,19 @@ def test_draws_each_pool_as_a_line_of_its_own_and_one_person_as_such() -> None:
     assert len(crowd.get_xdata()) == 2
 
 
+def test_marks_a_pool_in_every_panel_as_the_legend_does() -> None:
+    pools = [replace(HUMAN, pool=name, n=3) for name in ("Crowd", "Experts")]
+    figure: Any = shots_figure([*pools, replace(pools[1], task="mnli")])
+    experts = [
+        bars.lines[0].get_marker()
+        for panel in figure.axes
+        for bars in panel.containers
+        if "Experts" in bars.get_label()
+    ]
+    assert experts == ["D", "D"]
+    assert [bars.get_label() for bars in figure.axes[0].containers] == ["Human, Experts"]
+
+
 def test_stands_marks_without_an_interval_beside_one_another() -> None:
     same = [replace(RUN, system=f"System {number}", mean=50.0) for number in range(3)]
     lines: Any = shots_figure(same).axes[0].lines
