@@ -170,7 +170,7 @@ def _rests_on(plan: Plan) -> Iterator[str]:
     if c := plan.contrast:
         yield (
             f"people minus the system {100 * c.difference:+g}; {c.runs} runs, SD "
-            f"{100 * c.run_sd:g} (counted from 5 runs on); items' correlation {c.correlation:g}; margin "
-            f"{100 * c.margin:g}; comparisons {c.comparisons}. Power is for ahead and behind, not "
-            "for as good."
+            f"{100 * c.run_sd:g} (counted from 5 runs on); items' correlation "
+            f"{c.correlation:g}; margin {100 * c.margin:g}; comparisons {c.comparisons}. Power is "
+            "for ahead and behind, not for as good."
         )
