@@ -253,6 +253,11 @@ def unscored_answers(scope: Scope, choices: Choices) -> int:
     return unscored
 
 
+def people_in(scope: Scope) -> int:
+    """Roughly how many people are compared."""
+    return models.Assignment.objects.filter(study__in=scope.studies).count()
+
+
 def answers_in(scope: Scope) -> int:
     """Roughly how many answers people and runs have given."""
     return sum(_count(task, *_owners(task, scope)) for task in scope.tasks)

@@ -21,7 +21,13 @@ from scoring.cells.cell_rows import (
 )
 from scoring.cells.cells import NOTHING, OTHER_SHOT_SETS, Cell, CellReader
 from scoring.cells.rows import GROUPED, INCOMPLETE, LATER, OTHER, Bound, Row, RowKind, whose
-from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
+from scoring.cells.scope import (
+    Choices,
+    Scope,
+    inputs_fingerprint,
+    people_in,
+    unscored_answers,
+)
 from scoring.cells.vectors import answer_orders
 from scoring.comparison.claims import TESTS, named_and_later
 from scoring.comparison.comparison import MATCHED, Comparison
@@ -33,6 +39,8 @@ from scoring.models import Part
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
+# And so many people compared, whose every score is kept: about two seconds' worth.
+MOST_PEOPLE = 500
 STORE = Store(Part.TABLE, Comparison, 14, "compute_comparison")
 
 
@@ -68,17 +76,23 @@ class Glance:
 
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
-    """For a page: as it was, while a worker scores the many answers that it may lack."""
+    """For a page: as it was, while a worker compares many people, or scores the many answers that
+    it may lack."""
     whole = whole_of(choices)
     fingerprint = inputs_fingerprint(scope, whole)
     kept = STORE.find(scope, whole)
-    if is_stale(kept, fingerprint) and unscored_answers(scope, whole) <= MOST_WHILE_WAITING:
+    if is_stale(kept, fingerprint) and _is_soon_computed(scope, whole):
         kept = STORE.keep(scope, whole, compute_table(scope, whole), fingerprint)
     if stale := is_stale(kept, fingerprint):
         kept, stale = STORE.look(scope, whole, fingerprint=fingerprint, author=author)
     computed = STORE.read(kept)
     table = computed.shown(scope, choices, kept.fingerprint) if computed else None
     return Glance(table, kept, stale)
+
+
+def _is_soon_computed(scope: Scope, choices: Choices) -> bool:
+    is_small = people_in(scope) <= MOST_PEOPLE
+    return is_small and unscored_answers(scope, choices) <= MOST_WHILE_WAITING
 
 
 def enqueue_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Kept:

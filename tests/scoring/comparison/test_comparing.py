@@ -369,6 +369,18 @@ def test_leaves_the_first_table_to_a_worker() -> None:
     assert of_kind(seen.table, "human")[0].n == 2
 
 
+def test_leaves_the_table_of_many_people_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = measured.cell([3, 4])
+    glance(scope_of(batch), Choices())
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_PEOPLE", 2)
+    make.worked_through(batch)
+    seen = glance(scope_of(batch), Choices())
+    assert seen.is_waiting
+    assert of_kind(seen.table, "human")[0].n == 2
+    run_job(seen.kept.job.pk)
+    assert of_kind(glance(scope_of(batch), Choices()).table, "human")[0].n == 3
+
+
 @pytest.mark.usefixtures("impatient")
 def test_shows_the_old_table_as_stale_meanwhile() -> None:
     batch = measured.cell([3, 4])
