@@ -105,7 +105,7 @@ class ForestLine:
 class Answer:
     """Of the people of one study, or of one of its pools, at one number of shots."""
 
-    def __init__(self, table: Comparison, people: Sequence[Row], *, loud: bool) -> None:
+    def __init__(self, table: Comparison, people: Sequence[Row]) -> None:
         first = people[0]
         study = "" if table.study else table.titles.get(first.study or "")
         tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
@@ -114,7 +114,7 @@ class Answer:
         grey = f"; grey: within the margin of {margin:g} points" if margin else ""
         # Of whom, where there are several.
         self.of = ", ".join(filter(None, [study, first.pool]))
-        self.headline = _headline(named, tests, people, loud=loud)
+        self.headline = _headline(named, tests, people)
         self.condition = f"{at}, {counted(len(people), 'task')}{grey}"
         self.so_far = _so_far(table, named, people)
         self.people = _people(table, people)
@@ -125,13 +125,13 @@ class Answer:
         self.why = [*_why(named), *revisions(table)] if tests else [WHY_UNCLAIMED]
 
 
-def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
+def answers(table: Comparison, shots: str) -> list[Answer]:
     """One for the people of each study and pool at so many shots; simulated ones apart."""
     people: dict[tuple[object, ...], list[Row]] = {}
     for row in table.rows:
         if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
             people.setdefault((row.study, row.pool, row.kind), []).append(row)
-    return [Answer(table, rows, loud=loud) for rows in people.values()]
+    return [Answer(table, rows) for rows in people.values()]
 
 
 def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
@@ -153,8 +153,6 @@ def _headline(
     named: Sequence[Sequence[Difference]],
     tests: Sequence[Difference],
     people: Sequence[Row],
-    *,
-    loud: bool,
 ) -> list[str]:
     if not tests:
         return []
@@ -171,11 +169,11 @@ def _headline(
 
     def claimed(state: outcomes.State, systems: Sequence[Sequence[Difference]]) -> str:
         names, margin = _all_with_runs(systems), systems[0][0].margin
-        told = outcomes.claim(state, names, simulated=simulated, margin=margin, loud=loud)
+        told = outcomes.claim(state, names, simulated=simulated, margin=margin)
         # Where the average of a system says what some task does not.
         hides = [those for those in systems if len({test.outcome for test in those}) > 1]
         where = " on average." if any(those[0].task is None for those in hides) else "."
-        return told.removesuffix(".") + (where.upper() if loud else where) if told else ""
+        return told.removesuffix(".") + where if told else ""
 
     told = [
         claimed(state, by_state[state])

@@ -266,7 +266,7 @@ def main_table(table: Comparison) -> Table:
     shots = shots_of_people(table.rows)
     told = [
         sentence
-        for one in (answers(table, shots, loud=False) if table.has_verdicts else ())
+        for one in (answers(table, shots) if table.has_verdicts else ())
         for sentence in (*one.headline, one.so_far)
         if sentence
     ]

@@ -1,7 +1,6 @@
 """What is called what: of every state that a comparison of people with a system may be in, its sign
 and its words, from the side of people."""
 
-import re
 from collections.abc import Sequence
 
 from scoring.contrasts.difference import Difference
@@ -100,11 +99,8 @@ def _named(test: Difference, words: str) -> str:
     return words.replace("people", "SIMULATED PEOPLE") if test.simulated else words
 
 
-def claim(
-    state: State, systems: Sequence[str], *, simulated: bool, margin: float | None, loud: bool
-) -> str:
-    """What is said of these systems together; nothing of too few people. loud: in capitals but for
-    the names, as simulated people always are."""
+def claim(state: State, systems: Sequence[str], *, simulated: bool, margin: float | None) -> str:
+    """What is said of these systems together; nothing of too few people."""
     told = {
         "People": "People",
         "people": "people",
@@ -113,15 +109,9 @@ def claim(
         "margin": f" within {margin:g} points" if margin else "",
         "points": f"{margin or 0:g} points",
     }
-    if loud:
-        told |= {name: told[name].upper() for name in told if name != "systems"}
     if simulated:
         told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
     sentence = LEANING[state][1] if state in LEANING else STATES[state][2]
     if len(systems) > 1:
         sentence = SEVERAL.get(state, sentence)
-    parts = re.split(r"\{(\w+)\}", sentence)
-    return "".join(
-        told[part] if place % 2 else part.upper() if loud else part
-        for place, part in enumerate(parts)
-    )
+    return sentence.format(**told)

@@ -83,7 +83,7 @@ def test_is_seen_at_once(
 
 
 def test_is_read_without_colours_and_signs(answered: Page) -> None:
-    expect(answered.locator(HEADLINE)).to_contain_text("PEOPLE PROBABLY BEAT BERT-Base")
+    expect(answered.locator(HEADLINE)).to_contain_text("People probably beat BERT-Base")
     lines = answered.locator(LINE).evaluate_all(WORDS)
     # Five systems, four of them with both tasks; that of one has no difference over both.
     *whole, [over_both, counted], alone = lines

@@ -44,28 +44,27 @@ def table(*tests: Difference, people: Row = HUMAN, **fields: Any) -> Comparison:
     return Comparison(tuple(rows), tests=tests, benchmark="clues", study="pilot", **fields)
 
 
-def told(*tests: Difference, loud: bool = True, **fields: Any) -> Answer:
-    [answer] = answers(table(*tests, **fields), "30", loud=loud)
+def told(*tests: Difference, **fields: Any) -> Answer:
+    [answer] = answers(table(*tests, **fields), "30")
     return answer
 
 
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        (("ahead", "sure"), "PEOPLE BEAT BERT FT."),
-        (("ahead", "probable"), "PEOPLE PROBABLY BEAT BERT FT."),
-        (("behind", "sure"), "BERT FT BEATS PEOPLE."),
-        (("behind", "probable"), "BERT FT PROBABLY BEATS PEOPLE."),
-        (("same", "sure"), "PEOPLE AND BERT FT ARE EQUALLY GOOD WITHIN 2 POINTS."),
-        (("same", "probable"), "PEOPLE AND BERT FT ARE PROBABLY EQUALLY GOOD WITHIN 2 POINTS."),
-        (("open", None), "PEOPLE AND BERT FT ARE TOO CLOSE TO CALL: EITHER MAY BE AHEAD."),
+        (("ahead", "sure"), "People beat BERT FT."),
+        (("ahead", "probable"), "People probably beat BERT FT."),
+        (("behind", "sure"), "BERT FT beats people."),
+        (("behind", "probable"), "BERT FT probably beats people."),
+        (("same", "sure"), "People and BERT FT are equally good within 2 points."),
+        (("same", "probable"), "People and BERT FT are probably equally good within 2 points."),
+        (("open", None), "People and BERT FT are too close to call: either may be ahead."),
     ],
 )
 def test_says_each_state_in_a_sentence(state: tuple[str, str | None], sentence: str) -> None:
     low = -1.0 if state[0] == "open" else 1.0
     found = replace(FOUND, outcome=state[0], certainty=state[1], margin=2.0, low=low)
     assert told(found).headline == [sentence]
-    assert told(found, loud=False).headline[0].lower() == sentence.lower()
     line = overview(table(found), "30").lines[1]
     assert STATES[state][0] in {cell.sign for cell in line.cells.values() if hasattr(cell, "sign")}
 
@@ -78,16 +77,14 @@ def test_names_systems_of_one_state_together() -> None:
     found = [replace(FOUND, system=name) for name in "ABC"]
     last = replace(FOUND, system="D", outcome="open", certainty=None, low=-1.0)
     assert told(*found, last).headline == [
-        "PEOPLE BEAT A FT, B FT and C FT.",
-        "PEOPLE AND D FT ARE TOO CLOSE TO CALL: EITHER MAY BE AHEAD.",
+        "People beat A FT, B FT and C FT.",
+        "People and D FT are too close to call: either may be ahead.",
     ]
     several = [replace(last, system=name) for name in "DE"]
-    assert told(*several, loud=False).headline == [
-        "Too close to call: people and each of D FT and E FT."
-    ]
+    assert told(*several).headline == ["Too close to call: people and each of D FT and E FT."]
     same = [replace(one, outcome="same", certainty="sure", margin=2.0) for one in several]
     assert told(*same).headline == [
-        "PEOPLE AND EACH OF D FT and E FT ARE EQUALLY GOOD WITHIN 2 POINTS."
+        "People and each of D FT and E FT are equally good within 2 points."
     ]
 
 
@@ -108,7 +105,7 @@ def test_claims_nothing_of_too_few_people() -> None:
     ("runs", "name"), [(1, "BERT FT (1 run)"), (4, "BERT FT (4 runs)"), (5, "BERT FT")]
 )
 def test_says_how_few_runs_a_system_has(runs: int, name: str) -> None:
-    answer = told(replace(FOUND, runs=runs), loud=False)
+    answer = told(replace(FOUND, runs=runs))
     assert answer.headline == [f"People beat {name}."]
     [[line]] = answer.forest.values()
     assert line.aside.startswith(name[9:-1])
@@ -132,9 +129,9 @@ def test_says_beside_a_score_what_no_skill_earns_and_that_the_answers_show_none(
 
 def test_says_once_that_all_systems_of_a_state_have_as_few_runs() -> None:
     found = [replace(FOUND, system=name, runs=1) for name in "AB"]
-    assert told(*found).headline == ["PEOPLE BEAT A FT and B FT (1 run each)."]
+    assert told(*found).headline == ["People beat A FT and B FT (1 run each)."]
     more = [found[0], replace(found[1], runs=2)]
-    assert told(*more).headline == ["PEOPLE BEAT A FT (1 run) and B FT (2 runs)."]
+    assert told(*more).headline == ["People beat A FT (1 run) and B FT (2 runs)."]
 
 
 def test_says_over_several_tasks_what_is_of_the_average_and_how_many_runs_each_has() -> None:
@@ -142,7 +139,7 @@ def test_says_over_several_tasks_what_is_of_the_average_and_how_many_runs_each_h
     tasks = [replace(FOUND, task="a", runs=1), replace(FOUND, task="b", runs=2)]
     people = [replace(HUMAN, task=task) for task in "ab"]
     groups = [[average, *tasks], [average, tasks[0], replace(tasks[1], outcome="open")]]
-    found = [_headline([those], those, people, loud=False) for those in groups]
+    found = [_headline([those], those, people) for those in groups]
     assert found == [
         ["People beat BERT FT (1 to 2 runs)."],
         ["People beat BERT FT (1 to 2 runs) on average."],
@@ -153,7 +150,7 @@ def test_leaves_later_systems_and_other_shot_sets_out_of_the_headline() -> None:
     later = replace(FOUND, system="New", supplement="2026-11-23")
     other = replace(FOUND, system="Else", exploratory=True, reasons=("other shot sets",))
     answer = told(FOUND, later, other)
-    assert answer.headline == ["PEOPLE BEAT BERT FT."]
+    assert answer.headline == ["People beat BERT FT."]
     assert [[line.name for line in lines] for lines in answer.forest.values()] == [
         ["BERT FT"],
         ["New FT"],
@@ -189,15 +186,15 @@ def test_shows_each_task_of_a_system_on_other_shot_sets_once() -> None:
 def test_says_of_tasks_without_an_average_on_how_many() -> None:
     tasks = [replace(FOUND, task=task) for task in "ab"]
     last = replace(FOUND, task="c", outcome="open", certainty=None)
-    assert told(*tasks, last).headline == ["PEOPLE BEAT BERT FT on 2 of 3 tasks; 1 is open."]
+    assert told(*tasks, last).headline == ["People beat BERT FT on 2 of 3 tasks; 1 is open."]
 
 
 def test_claims_of_a_system_with_one_of_the_tasks_that_one_alone() -> None:
     tasks = [replace(FOUND, task=task) for task in "ab"]
     alone = replace(FOUND, system="One", task="a")
     assert told(*tasks, alone).headline == [
-        "PEOPLE BEAT BERT FT on both tasks.",
-        "PEOPLE BEAT One FT on the 1 task that it ran on.",
+        "People beat BERT FT on both tasks.",
+        "People beat One FT on the 1 task that it ran on.",
     ]
 
 
@@ -205,10 +202,10 @@ def test_says_that_an_open_difference_may_be_within_the_margin() -> None:
     found = replace(FOUND, outcome="open", certainty=None, margin=5.0, runs=5)
     [[line]] = told(found).forest.values()
     assert line.aside == "may be within 5 points"
-    ahead, behind = "PEOPLE SEEM AHEAD OF BERT FT", "BERT FT SEEMS AHEAD OF PEOPLE"
-    assert told(found).headline == [f"{ahead}, MAYBE BY LESS THAN 5 POINTS."]
+    ahead, behind = "People seem ahead of BERT FT", "BERT FT seems ahead of people"
+    assert told(found).headline == [f"{ahead}, maybe by less than 5 points."]
     other = replace(found, difference=-6.0, low=-9.0, high=-2.0)
-    assert told(other).headline == [f"{behind}, MAYBE BY LESS THAN 5 POINTS."]
+    assert told(other).headline == [f"{behind}, maybe by less than 5 points."]
     [[line]] = told(replace(found, low=-1.0)).forest.values()
     assert line.aside == ""
 
@@ -240,13 +237,13 @@ def test_says_of_no_open_study_that_it_closed() -> None:
 
 def test_says_simulated_people_in_capitals_everywhere() -> None:
     people = replace(HUMAN, kind=RowKind.SIMULATED)
-    answer = told(replace(FOUND, simulated=True), people=people, loud=False)
+    answer = told(replace(FOUND, simulated=True), people=people)
     assert answer.headline == ["SIMULATED PEOPLE beat BERT FT."]
     assert "SIMULATED PEOPLE" in answer.people
 
 
 def test_leaves_out_a_method_that_says_nothing() -> None:
-    assert told(replace(FOUND, method="other"), loud=False).headline == ["People beat BERT."]
+    assert told(replace(FOUND, method="other")).headline == ["People beat BERT."]
 
 
 def test_the_average_is_marked_beside_real_people_like_its_cells() -> None:
@@ -281,7 +278,7 @@ def test_is_true_of_the_rows_below(admin_client: Client) -> None:
     assert people.mean is not None
     assert system.mean is not None
     text = text_of(admin_client, made)
-    assert "PEOPLE PROBABLY BEAT BERT-Base FT (1 run)." in text
+    assert "People probably beat BERT-Base FT (1 run)." in text
     limits = f"{people.ci_low:.0f} to {people.ci_high:.0f}"
     assert f"People {people.mean:.0f} of 100 (likely {limits}): 5 people, 60 questions." in text
     assert f"+{people.mean - system.mean:.0f} (" in text

@@ -34,11 +34,11 @@ PAGES = {
         "/research/studies/{slug}/payments/",
         r"bonuses.*<td [^>]*>yes\b",
     ),
-    "comparison": ("/studies/{slug}/comparison/", "SIMULATED PEOPLE BEAT .*Supplement"),
+    "comparison": ("/studies/{slug}/comparison/", "SIMULATED PEOPLE beat .*Supplement"),
     "items": ("/studies/{slug}/comparison/items/", r"16 of 16 items.*<tbody>"),
     "item": ("/studies/{slug}/comparison/items/{example}/", r"\(simulated\)"),
     "tests": ("/studies/{slug}/comparison/analysis/", "SIMULATED PEOPLE count as people"),
-    "report": ("/studies/{slug}/report/", "What was found.*SIMULATED PEOPLE BEAT"),
+    "report": ("/studies/{slug}/report/", "What was found.*SIMULATED PEOPLE beat"),
     "data": ("/research/studies/{slug}/data/", "judgements"),
     "log": ("/research/studies/{slug}/log/", "closed"),
 }
