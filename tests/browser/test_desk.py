@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Study
+from annotation.models import Example, Study
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.test_accessibility import OF_COLOURS, OPTIONS, WIDER
@@ -141,7 +141,11 @@ def test_cuts_no_field_of_the_admin_on_a_phone(
 ) -> None:
     researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     cut = "rows => rows.filter(row => row.scrollWidth > row.clientWidth).length"
-    for page in ("benchmark/import/", f"study/{draft.pk}/copy/"):
+    example = Example.objects.latest("pk")
+    example.identity = f"content:{'0123456789abcdef' * 4}"
+    example.save(update_fields=["identity"])
+    pages = ("benchmark/import/", f"study/{draft.pk}/copy/", f"example/{example.pk}/change/")
+    for page in pages:
         researcher.goto(f"{live_server.url}/admin/annotation/{page}")
         expect(researcher.locator(".form-row").first).to_be_visible()
         assert researcher.locator(".form-row").evaluate_all(cut) == 0
