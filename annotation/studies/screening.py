@@ -88,22 +88,18 @@ def let_in(screenings: Sequence[Screening]) -> str:
     )
 
 
-def why_no_floor(batch: Batch) -> str:
-    """Empty where the batch has one."""
-    return _no_floor(screenings_of(batch))
-
-
 def unsure_verdicts(study: Study) -> Iterator[str]:
     """Told before money is spent: afterwards the rules are frozen."""
     cells = defaultdict[str, dict[str, None]](dict)
     for batch, rules in _rules(study).items():
-        if reason := _no_floor(_simulated(rules.values())):
+        if reason := why_no_floor(_simulated(rules.values())):
             cells[reason][f"{batch.task} with {batch.condition}"] = None
     for reason, names in cells.items():
         yield f"No verdict on {', '.join(names)} can be sure: {reason}."
 
 
-def _no_floor(screenings: Sequence[Screening]) -> str:
+def why_no_floor(screenings: Sequence[Screening]) -> str:
+    """Empty where one of a batch's is a floor."""
     if any(screening.is_floor for screening in screenings):
         return ""
     floors = [screening for screening in screenings if screening.rule.floor is not None]
@@ -132,15 +128,22 @@ def weak_rules(study: Study) -> Iterator[str]:
         )
 
 
-def screenings_of(batch: Batch) -> list[Screening]:
-    """Of its checks and of its training, where a rule looks at them."""
-    for kept in batch.study.frozen.get("batches", []):
-        if kept["batch"] == batch.pk and "screenings" in kept:
-            return [
-                Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
-                for one in kept["screenings"]
-            ]
-    return _simulated(_rules(batch.study)[batch].values())
+def screenings_in(study: Study) -> dict[int, list[Screening]]:
+    """By batch those of its checks and of its training, where a rule looks at them: as the start
+    kept them, or of a draft simulated."""
+    batches = study.frozen.get("batches", [])
+    found = {
+        kept["batch"]: [
+            Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
+            for one in kept["screenings"]
+        ]
+        for kept in batches
+        if "screenings" in kept
+    }
+    if found.keys() >= set(study.batches.values_list("pk", flat=True)):
+        return found
+    rules = _rules(study).items()
+    return {batch.pk: _simulated(of_batch.values()) for batch, of_batch in rules} | found
 
 
 def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:

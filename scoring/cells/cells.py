@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
 from annotation.studies.as_named import not_as_named
-from annotation.studies.screening import why_no_floor
+from annotation.studies.screening import screenings_in, why_no_floor
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, TaskScoring, with_signs
 from scoring.cells.vectors import (
@@ -297,7 +297,7 @@ class CellReader(TaskScoring):
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those, study.cluster_group(of_task.slug))
-        no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
+        no_floors = {pk: why_no_floor(found) for pk, found in screenings_in(study).items()}
         # Simulated annotators take a place of a demonstration alone.
         ended = not_as_named(study) if simulated == study.is_demonstration else ()
         return [

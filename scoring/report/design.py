@@ -14,7 +14,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
 from annotation.models.benchmark import LAID_OUT, PART, cluster_of, names_of
 from annotation.studies.as_named import not_as_named
-from annotation.studies.screening import MOST_LET_IN, screenings_of, why_no_floor
+from annotation.studies.screening import MOST_LET_IN, Screening, screenings_in, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures
 from scoring.report.words import day
@@ -279,15 +279,19 @@ class Design:
         return any(100 * one.guessers_in > MOST_LET_IN for one in self._simulated)
 
     @cached_property
+    def screenings(self) -> dict[int, list[Screening]]:
+        return screenings_in(self._study)
+
+    @cached_property
     def _simulated(self) -> list[ScreeningFigures]:
-        return [one.figures for batch in self.batches for one in screenings_of(batch)]
+        return [one.figures for batch in self.batches for one in self.screenings[batch.pk]]
 
     @property
     def without_floor(self) -> dict[str, list[str]]:
         names = {facts.task.pk: facts.name for facts in self.tasks}
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self.batches:
-            if reason := why_no_floor(batch):
+            if reason := why_no_floor(self.screenings[batch.pk]):
                 cells[reason][f"{names[batch.task_id]} with {batch.condition}"] = None
         return {reason: list(names) for reason, names in cells.items()}
 

@@ -13,7 +13,7 @@ from django.utils import translation
 
 from annotation.models import Batch, Study
 from annotation.models.benchmark import cluster_of
-from annotation.studies.screening import SIMULATED_AS, Screening, screenings_of
+from annotation.studies.screening import SIMULATED_AS, Screening
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
@@ -132,7 +132,7 @@ class Registered:
         guess earns."""
         rules: dict[tuple[str, int, int], list[Screening]] = defaultdict(list)
         for batch in self.batches:
-            for one in screenings_of(batch):
+            for one in self.design.screenings[batch.pk]:
                 key = self.names[batch.task_id], one.rule.places, one.rule.items
                 rules[key].append(one)
         return [

@@ -11,7 +11,7 @@ from annotation.models.errors import NotReady
 from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import start_study
-from annotation.studies.screening import screenings_of, why_no_floor
+from annotation.studies.screening import screenings_in, why_no_floor
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -79,9 +79,9 @@ def test_refuses_checks_of_a_task_without_a_description() -> None:
 @pytest.mark.parametrize(("share", "floor"), [(80, True), (70, False), (50, False)])
 def test_checks_give_a_zero_shot_batch_a_floor(share: float, floor: bool) -> None:
     batch = make.running_checked_batch(zero_shot=True, min_check_score=share)
-    (screening,) = screenings_of(batch)
+    (screening,) = screenings_in(batch.study)[batch.pk]
     assert (screening.rule.items, screening.rule.labels) == (10, 2)
-    assert (not why_no_floor(batch)) == floor
+    assert (not why_no_floor([screening])) == floor
 
 
 def test_a_copy_has_the_same_checks_as_a_draft() -> None:

@@ -8,13 +8,15 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Batch, Study
+from annotation.models import Batch, ItemSet, Study
+from annotation.studies import screening
 from annotation.studies.lifecycle import start_study, want_more, what_is_missing
 from annotation.studies.screening import (
     NO_FLOOR,
+    Screening,
     let_in,
     screenings_by_cell,
-    screenings_of,
+    screenings_in,
     unsure_verdicts,
     why_no_floor,
 )
@@ -30,6 +32,10 @@ def drafted(*, training: int = 20, zero_shot: bool = False, **fields: Any) -> Ba
     study = make.study(make.benchmark(), **fields)
     task = make.task(study.benchmark, training=training)
     return make.batch(study, task, zero_shot=zero_shot, wanted=5)
+
+
+def stored(batch: Batch) -> list[Screening]:
+    return screenings_in(Batch.objects.get(pk=batch.pk).study)[batch.pk]
 
 
 @pytest.mark.parametrize(
@@ -51,18 +57,18 @@ def drafted(*, training: int = 20, zero_shot: bool = False, **fields: Any) -> Ba
 )
 def test_says_whether_a_batch_has_a_floor(made: dict[str, Any], why: str) -> None:
     batch = drafted(**made)
-    assert why_no_floor(batch) == why
+    assert why_no_floor(stored(batch)) == why
     start_study(batch.study, at=make.NOON)
     started = Batch.objects.get(pk=batch.pk)
-    assert why_no_floor(started) == why
+    assert why_no_floor(stored(started)) == why
 
 
 def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
     """The group that it compares with may consist of guessers."""
     batch = drafted(min_training_score=60, max_drop=10, drop_group_size=2)
-    (screening,) = screenings_of(batch)
+    (screening,) = screenings_in(batch.study)[batch.pk]
     assert screening.figures.guessers_in < 0.2 < screening.figures.guessers_past_floor
-    assert why_no_floor(batch)
+    assert why_no_floor(stored(batch))
 
 
 def test_says_before_the_start_where_no_verdict_can_be_sure(admin_client: Client) -> None:
@@ -76,13 +82,13 @@ def test_says_before_the_start_where_no_verdict_can_be_sure(admin_client: Client
 def test_keeps_what_was_found_at_the_start() -> None:
     batch = drafted(min_training_score=70)
     start_study(batch.study, at=make.NOON)
-    before = screenings_of(Batch.objects.get(pk=batch.pk))
+    before = stored(batch)
     want_more(batch, 50)
-    assert screenings_of(Batch.objects.get(pk=batch.pk)) == before
+    assert stored(batch) == before
     Study.objects.filter(pk=batch.study_id).update(
         frozen={"batches": [{"batch": batch.pk, "screenings": []}]}
     )
-    assert why_no_floor(Batch.objects.get(pk=batch.pk))
+    assert why_no_floor(stored(batch))
 
 
 def test_places_are_those_of_the_cell() -> None:
@@ -130,7 +136,7 @@ def test_reads_a_rule_that_was_frozen_before_guesses_were_measured() -> None:
     rule = record["screenings"][0]["rule"]
     del rule["labels"], rule["no_skill"]
     batch.study.save(update_fields=["frozen"])
-    [screening] = screenings_of(Batch.objects.get(pk=batch.pk))
+    [screening] = stored(batch)
     assert screening.rule.chance == 0.5
 
 
@@ -200,3 +206,21 @@ def test_keeps_the_word_on_a_weak_rule() -> None:
     assert "The rule stayed for this reason: “Guessers are asked too”." in told
     with pytest.raises(DatabaseError), transaction.atomic():
         Study.objects.filter(pk=study.pk).update(screening_reason="Another one.")
+
+
+def test_reads_the_gold_of_each_set_of_a_draft_once_for_its_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = drafted(min_training_score=70).study
+    for _ in range(3):
+        make.batch(study, make.task(study.benchmark, training=20))
+    facts, read = Facts(study), list[ItemSet]()
+    guess = screening._guessing
+
+    def counted(item_set: ItemSet) -> dict[str, Any]:
+        read.append(item_set)
+        return guess(item_set)
+
+    monkeypatch.setattr(screening, "_guessing", counted)
+    methods(facts)
+    assert len(read) == 4
