@@ -33,6 +33,7 @@ from annotation.models.webhook import tell
 from annotation.studies.checks import NO_DESCRIPTION, problems_of_checks
 from annotation.studies.clusters import problems_of_clusters
 from annotation.studies.codes import other_reward, rewards
+from annotation.studies.ending import last_pages
 from annotation.studies.rules import NO_REASON
 from annotation.studies.screening import screening_records, weak_rules
 from annotation.work.estimating import timed, unequal_lengths
@@ -196,13 +197,6 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         tell(study, HookEvent.CLOSED, at=at)
     study.refresh_from_db()
     expire_idle(at=at)
-
-
-def last_pages(study: Study) -> str:
-    """Who may still send the page that they had at the closing; empty once nobody may."""
-    many = study.assignments.open().count() if study.is_closed else 0
-    who = counted(many, "person may still send a,people may still send their")
-    return f"{who} last page, until {study.sends_until:%Y-%m-%d %H:%M} UTC" if many else ""
 
 
 def what_was_done(name: str, study: Study) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
-from annotation.studies.as_named import not_as_named
+from annotation.studies.ending import not_as_named
 from annotation.studies.screening import screenings_in, why_no_floor
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, TaskScoring, with_signs

@@ -17,7 +17,7 @@ from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
 from annotation.people.signs import of_programs
 from annotation.people.summaries import refresh
-from annotation.studies.lifecycle import last_pages
+from annotation.studies.ending import last_pages
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION

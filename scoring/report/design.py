@@ -13,7 +13,7 @@ from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind
 from annotation.models import Batch, Gold, Item, ItemSet, Pool, Study, Task
 from annotation.models.benchmark import LAID_OUT, PART, cluster_of, names_of
-from annotation.studies.as_named import not_as_named
+from annotation.studies.ending import not_as_named
 from annotation.studies.screening import MOST_LET_IN, Screening, screenings_in, why_no_floor
 from scoring.core.normalisation import NONE, TOLERANCE
 from scoring.core.screening import ScreeningFigures

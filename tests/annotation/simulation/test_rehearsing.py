@@ -17,7 +17,7 @@ from annotation.simulation.rehearsing import (
     rehearsal_figures,
 )
 from annotation.simulation.simulating import Crowd
-from annotation.studies.as_named import not_as_named
+from annotation.studies.ending import not_as_named
 from annotation.work.joining import NotOpen, Visit, join, person
 from tests import make
 

@@ -13,7 +13,7 @@ from django.db import DatabaseError, transaction
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Benchmark, Outcome, OutcomeRule, Place, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
-from annotation.studies.as_named import not_as_named
+from annotation.studies.ending import not_as_named
 from annotation.studies.lifecycle import (
     close_full_studies,
     close_study,

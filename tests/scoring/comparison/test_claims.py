@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Study
-from annotation.studies.as_named import EARLY, MORE_PLACES
+from annotation.studies.ending import EARLY, MORE_PLACES
 from annotation.studies.lifecycle import close_study, want_more
 from annotation.studies.people import exclude, lift_exclusion
 from scoring.analysis.tasks import freeze_claims

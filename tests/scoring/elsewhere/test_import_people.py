@@ -26,7 +26,7 @@ from annotation.models import (
     StudyState,
     Task,
 )
-from annotation.studies.as_named import FROM_ELSEWHERE
+from annotation.studies.ending import FROM_ELSEWHERE
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare

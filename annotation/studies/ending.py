@@ -1,6 +1,7 @@
-"""How a study's end differs from the one that was named before its start."""
+"""How a study ends: otherwise than was named before its start, and with whom still at work."""
 
 from annotation.models import Place, Study
+from scoring.tables.words import counted
 
 EARLY, MORE_PLACES = "closed before its end", "places were added"
 FROM_ELSEWHERE = "others asked its people, and nothing was named before"
@@ -17,3 +18,10 @@ def not_as_named(study: Study) -> list[str]:
     has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
     reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
     return [reason for reason, applies in reasons.items() if applies]
+
+
+def last_pages(study: Study) -> str:
+    """Who may still send the page that they had at the closing; empty once nobody may."""
+    many = study.assignments.open().count() if study.is_closed else 0
+    who = counted(many, "person may still send a,people may still send their")
+    return f"{who} last page, until {study.sends_until:%Y-%m-%d %H:%M} UTC" if many else ""
