@@ -50,7 +50,8 @@ class ResearchersSite(AdminSite):
     def index(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """For whoever keeps the installation: all lists, and what of it does not do its part."""
+        """The first page of whoever keeps the installation: all lists, and what of it does not do
+        its part."""
         if not request.user.is_superuser:
             return redirect("annotation:home")
         return super().index(request, {**(extra_context or {}), "troubles": troubles()})

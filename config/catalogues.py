@@ -12,7 +12,8 @@ SOURCES = "*/LC_MESSAGES/*.po"
 
 
 def locales(folder: Path = FOLDER) -> dict[str, Locale]:
-    """By their codes, as a browser sends them; English is what the pages are written in."""
+    """The catalogues by their codes, as a browser sends them; English is what the pages are written
+    in."""
     names = {"en", *(source.parts[-3] for source in folder.glob(SOURCES))}
     return {name.lower().replace("_", "-"): Locale.parse(name) for name in sorted(names)}
 

@@ -66,7 +66,7 @@ def words(name: str) -> list[str]:
 
 
 def prices(name: str) -> dict[str, tuple[float, float] | None]:
-    """By a word, the two prices behind its last “=”; None where there are none."""
+    """The two prices behind a word's last “=”, by word; None where there are none."""
     known: dict[str, tuple[float, float] | None] = {}
     for word in words(name):
         found = PRICED.fullmatch(word)

@@ -231,7 +231,7 @@ class Stored(Collector):
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Only for whoever has METRICS_TOKEN; without one there is no such page."""
+    """The metrics, for whoever has METRICS_TOKEN; without one there is no such page."""
     given = request.headers.get("Authorization", "")
     wanted = f"Bearer {settings.METRICS_TOKEN}"
     if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):

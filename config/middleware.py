@@ -51,7 +51,8 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 def middleware(
     act: Callable[[HttpRequest, Handler], HttpResponseBase],
 ) -> Callable[[Handler], Handler]:
-    """As Django makes one of a function that gets each request, and who answers it next."""
+    """Make a middleware, as Django has it, of a function that gets each request and who answers it
+    next."""
     return lambda get_response: lambda request: act(request, get_response)
 
 

@@ -79,14 +79,14 @@ class TooLarge(exceptions.APIException):
 
 
 class Bad(exceptions.ValidationError):
-    """About the request as a whole."""
+    """A refusal that concerns the request as a whole, not one of its fields."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__({"detail": sentence})
 
 
 class FlatJSONParser(JSONParser):
-    """Of two values of one key the last would be taken without a word."""
+    """Refuses JSON in which a key stands twice: the last value would be taken without a word."""
 
     def parse(self, stream: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -119,7 +119,7 @@ def _no_json(problem: BaseException | None) -> str:
 
 
 class Pages(PageNumberPagination):
-    """By a number alone, as the schema says: not “last”, nothing, or several."""
+    """Takes a page by its number alone, as the schema says: not “last”, nothing, or several."""
 
     invalid_page_message = "There is no such page: they are numbered from 1 on."
 
@@ -148,7 +148,8 @@ class Refusing(APIView):
             _check_parameters(request, {one.name: one for one in self._taken_by(handler)})
 
     def refuse_fields(self) -> None:
-        """Of an act that takes none; call it once it is known that the user may act."""
+        """Refuse the fields of an act that takes none; call it once the user is known to be
+        allowed."""
         if self.takes_nothing:
             refuse_unknown(fields_of(self.request), ())
 

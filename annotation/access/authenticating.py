@@ -16,8 +16,8 @@ LIMIT = "requests_per_token"
 
 
 class Tokens(TokenAuthentication):
-    """By a token of one's own, so often in a window of time; or by one that a superuser made, which
-    has no end, until it is replaced."""
+    """Lets a program in by a token of somebody's own, so often in a window of time; or by one that
+    a superuser made, which has no end until it is replaced."""
 
     def authenticate_credentials(self, key: str) -> tuple[Any, Any]:
         token = find_token(key, at=clock.now())
@@ -59,7 +59,7 @@ def brings_token(request: HttpRequest) -> bool:
 
 
 def let_in_by_token(request: HttpRequest) -> HttpResponse | None:
-    """On a page that is read; or the answer, where the token lets nobody in."""
+    """Let a program read a page by its token; returns the answer where the token lets nobody in."""
     try:
         found = Tokens().authenticate(request)  # type: ignore[arg-type]  # reads a header alone
         if found and not isinstance(found[1], ApiToken):

@@ -16,14 +16,14 @@ class HtmxRequest(HttpRequest):
 
 
 class ResearcherRequest(HtmxRequest):
-    """On a page that nobody sees without signing in."""
+    """A request for a page that nobody sees without signing in."""
 
     user: User
 
 
 def row_ids(request: HttpRequest, name: str) -> list[int]:
-    """Of the rows that a form names, maybe thousands in one field. Raises Http404 for what no
-    database gives to a row."""
+    """The ids of the rows that a form names, maybe thousands in one field. Raises Http404 for what
+    no database gives to a row."""
     given = " ".join(request.POST.getlist(name)).split()
     if not all(map(is_key, given)):
         raise Http404
@@ -41,7 +41,8 @@ def lets_in(
 def require(
     user: User | AnonymousUser, thing: Thing, right: Right, *, permission: str = ""
 ) -> None:
-    """For strangers the thing does not exist; members are told that they may not."""
+    """Refuse whoever lacks a right: for strangers the thing does not exist; members are told that
+    they may not."""
     if not is_member(user, thing):
         raise Http404
     if not lets_in(user, thing, right, permission=permission):

@@ -78,7 +78,7 @@ def is_member(user: Who, thing: Thing) -> bool:
 
 
 def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
-    """By the role; by a token that may not pay, without what concerns pay."""
+    """The rights that a role gives; with a token that may not pay, without what concerns pay."""
     may_pay = getattr(getattr(user, "token", None), "may_pay", True)
     held = _by_role(user, thing)
     return held if may_pay else held - {Right.PAY, Right.CODES}

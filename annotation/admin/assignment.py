@@ -32,7 +32,8 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     fields = ("pseudonym", "channel", "shown_id", "created_at", "erased_at", "assignment_link")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Annotator]:
-        """With what the user may know of each: the id, and the assignments in their own studies."""
+        """The rows, with what the user may know of each: the id, and the assignments in their own
+        studies."""
         theirs = Assignment.objects.filter(annotator=OuterRef("pk")).order_by()
         seen = theirs.filter(study__in=studies(request.user, Right.PEOPLE).values("pk"))
         named = theirs.filter(study__in=studies(request.user, Right.IDS).values("pk"))

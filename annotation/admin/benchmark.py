@@ -110,7 +110,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         return self.show_page(request, IMPORT, title=title, form=form)
 
     def go_on_page(self, request: ResearcherRequest, job_id: int) -> HttpResponse:
-        """After a look: store what was seen, or look again in the way that was chosen."""
+        """Store what a look has shown, or look again in the way that was chosen."""
         job = _look(request, job_id)
         if request.method != "POST" or job is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
@@ -129,7 +129,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         return to_row(enqueue(kind, arguments, upload=job.upload, author=request.user))
 
     def columns_page(self, request: ResearcherRequest, job_id: int) -> HttpResponse:
-        """Of a table: which column holds what."""
+        """Ask which column of a table holds what."""
         job = _look(request, job_id)
         if job is None or job.upload is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))

@@ -102,7 +102,7 @@ class ColumnsForm(forms.Form):
 
     @property
     def said(self) -> dict[str, Any]:
-        """As a task's file says it: the columns, empty where there is none, whatever its usual
+        """What a task's file would say: the columns, empty where there is none, whatever its usual
         name; and those that are not used any more."""
         given_up = [
             name

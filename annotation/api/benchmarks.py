@@ -124,7 +124,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         )
 
     def get_file(self, job: Job) -> str | None:
-        """Where what it made is fetched."""
+        """The address where what the job made is fetched."""
         return reverse("annotation:job-file", args=[job.pk]) if hasattr(job, "file") else None
 
 

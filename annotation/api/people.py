@@ -174,7 +174,8 @@ class PeopleViewSet(OfStudies):
     )
     @action(detail=True)
     def people(self, request: Request, slug: str) -> Response | StreamingHttpResponse:
-        """By pseudonym: state, progress, flags; `id` is what release and exclude take."""
+        """Lists people by pseudonym: state, progress, flags; `id` is what release and exclude
+        take."""
         study = self.study(Right.PEOPLE, "annotation.view_assignment")
         form = form_of(request, ("json", *LINES))
         rights = rights_in(user_of(request), study)

@@ -194,7 +194,7 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
     @extend_schema(responses={200: OpenApiTypes.OBJECT, **ONE, 409: CONFLICT})
     @action(detail=True)
     def start(self, request: Request, slug: str) -> Response:
-        """Of a draft, what is `missing`, and `warnings`: what to know before it is frozen."""
+        """Tell of a draft what is `missing`, and `warnings`: what to know before it is frozen."""
         study = self.study(Right.SET_UP, CHANGE)
         if study.is_frozen:
             raise Frozen(STARTED.format(study.slug))

@@ -66,7 +66,7 @@ class Progress:
 
 
 def now_and_then(tell: Callable[P, None], every_s: float) -> Callable[P, None]:
-    """Not at every call: telling may be a write itself."""
+    """Make a call that tells less often: telling may be a write itself."""
     told_at = 0.0
 
     def tell_if_due(*args: P.args, **kwargs: P.kwargs) -> None:

@@ -59,7 +59,8 @@ class Segment:
 
     @property
     def length(self) -> int:
-        """In code points: tells the browser that it shows the text unchanged."""
+        """The length in code points, by which the browser knows that it shows the text
+        unchanged."""
         return sum(len(piece.text) for piece in self.pieces)
 
 
@@ -73,7 +74,7 @@ def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment
 
 
 def occurrences(context: Sequence[str], text: str) -> list[tuple[int, int, int]]:
-    """Where a text occurs: as a whole word if it does so anywhere, else within words."""
+    """Find where a text occurs: as a whole word if it does so anywhere, else within words."""
     whole_words = _matches(context, rf"(?<!\w){in_any_form(text)}(?!\w)")
     return whole_words or _matches(context, in_any_form(text))
 
@@ -178,7 +179,7 @@ class Floor:
 
     @property
     def label(self) -> str:
-        """Before its figure in a table."""
+        """What stands before its figure in a table."""
         return f"No skill: {self.in_words}"
 
 
@@ -321,7 +322,7 @@ class AnswerKind(ABC):
         return str(self.task) % {"n": options}
 
     def described(self, description: str) -> str:
-        """As it is read, in the reader's language."""
+        """The description as it is read, in the reader's language."""
         return description.replace("{none}", str(self.none_button) or "{none}")
 
     # ---- The data of a benchmark
@@ -412,7 +413,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def right_form(self, example: FrozenExample, gold: Texts) -> Form:
-        """Of as many texts as one answer may hold."""
+        """The form of a right answer, with as many texts as one answer may hold."""
 
     @abstractmethod
     def wrong_form(

@@ -134,8 +134,9 @@ def _option_meant(text: str, options: kinds.Texts) -> str:
 
 
 class Choice(OneOption):
-    """Where an example has options of its own, answers and gold are their numbers, from 0 in the
-    file's order, so that two options that read alike stay two; people and prompts see letters."""
+    """One option of several. Where an example has options of its own, answers and gold are their
+    numbers, from 0 in the file's order, so that two that read alike stay two; people and prompts
+    see letters."""
 
     name = "choice"
     in_words = "one label is chosen"

@@ -48,7 +48,7 @@ LONGEST, DEEPEST = 2_000, 40
 
 @lru_cache(maxsize=4096)
 def mathml(formula: str, *, display: bool = False) -> str:
-    """Empty where the formula cannot be read."""
+    """The formula as MathML; empty where it cannot be read."""
     depths = accumulate({"{": 1, "}": -1}.get(sign, 0) for sign in formula)
     if len(formula) > LONGEST or max(depths, default=0) > DEEPEST:
         return ""

@@ -216,14 +216,15 @@ def _after_thoughts(reply: str) -> str:
 
 
 def said(reply: str) -> str:
-    """Without thoughts, and without the marks around an answer, if it sets one apart."""
+    """What a reply says, without thoughts, and without the marks around an answer that it sets
+    apart."""
     text = _after_thoughts(reply).strip()
     apart = {(mark["tag"] or mark["box"] or "").strip() for mark in SET_APART.finditer(text)}
     return apart.pop() if len(apart) == 1 else text
 
 
 def own_part(reply: str) -> str:
-    """Without the next example that it made up."""
+    """The reply without the next example that it made up."""
     following = NEXT_EXAMPLE.search(reply)
     # A reply that begins so has nothing before it.
     if following is None or not reply[: following.start()].strip():

@@ -51,7 +51,7 @@ class Annotator(models.Model):
 
 
 class WorkState(models.TextChoices):
-    """Where an assignment stands; it begins with the consent, so there is none before."""
+    """Says where an assignment stands; it begins with the consent, so there is none before."""
 
     # What is read before answering: the task description at step 0, and after the training what
     # is different in the test.
@@ -80,7 +80,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.of_people().filter(study__source="")
 
     def in_good_order(self) -> Self:
-        """Neither excluded nor flagged."""
+        """Those neither excluded nor flagged."""
         return self.filter(exclusion=None).exclude(summary__is_flagged=True)
 
     def in_places(self) -> Self:
@@ -185,7 +185,7 @@ class Assignment(models.Model):
 
     @property
     def earlier_submission_ids(self) -> list[str]:
-        """By which the person entered before the latest one."""
+        """The ids by which the person entered before the latest one."""
         earlier = (one for one in self.submissions.all() if one.pk != self.latest_submission_id)
         return [one.submission_id for one in earlier if one.submission_id]
 
@@ -279,7 +279,7 @@ class JoinCount(models.Model):
 
 class PlaceQuerySet(models.QuerySet["Place"]):
     def claimable(self, at: datetime) -> Self:
-        """Empty, or held under a lease that has lapsed."""
+        """The places that are empty, or held under a lease that has lapsed."""
         return self.filter(kept=False).filter(Q(holder__isnull=True) | Q(lease_until__lt=at))
 
     def taken(self, at: datetime) -> Self:

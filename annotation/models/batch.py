@@ -114,7 +114,7 @@ class Batch(models.Model):
 
     @property
     def least_check_score(self) -> float | None:
-        """In percent, of its checks: its pool's where that has one."""
+        """The least score of its checks, in percent: its pool's where that has one."""
         own = self.pool.min_check_score if self.pool else None
         return self.study.min_check_score if own is None else own
 

@@ -368,7 +368,7 @@ class Item(models.Model):
 
 
 def names_of(tasks: Iterable[Task]) -> dict[str, str]:
-    """By slug, what researchers read: two tasks of one name keep theirs apart."""
+    """The tasks' names for researchers, by slug: two tasks of one name keep theirs apart."""
     named = {task.slug: str(task) for task in tasks}
     counts = Counter(named.values())
     return {slug: f"{name} ({slug})" if counts[name] > 1 else name for slug, name in named.items()}

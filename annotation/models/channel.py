@@ -94,7 +94,7 @@ class Channel(models.Model):
         return has_form and is_id(external_id)
 
     def completion_link(self, code: str) -> str:
-        """Where a finished annotator goes; empty where the channel has no such address."""
+        """The address where a finished annotator goes; empty where the channel has none."""
         return self.completion_url.replace("{code}", code)
 
     def clean(self) -> None:

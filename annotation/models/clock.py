@@ -41,7 +41,7 @@ def now() -> datetime:
 
 
 def drift_s() -> float:
-    """By how many seconds this machine's clock is ahead of the database's."""
+    """The seconds by which this machine's clock is ahead of the database's."""
     return (timezone.now() - now()).total_seconds()
 
 

@@ -16,7 +16,7 @@ def if_given(name: str, field: str, **bounds: object) -> CheckConstraint:
 
 
 def one_of(name: str, first: str, second: str) -> CheckConstraint:
-    """Of these two, one is given."""
+    """A constraint: of these two, exactly one is given."""
     ways = [Q(**{f"{first}__isnull": way, f"{second}__isnull": not way}) for way in (False, True)]
     return check(name, ways[0] | ways[1])
 

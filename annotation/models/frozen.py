@@ -61,7 +61,7 @@ _AS_STORED = ("kind", "max_spans", "language", "direction", "reference_policy", 
 
 @dataclass(frozen=True)
 class TaskContent:
-    """Of the batch's own task, or of the one that its checks are of."""
+    """The content of the batch's own task, or of the one that its checks are of."""
 
     batch_id: int
     rules: StudyRules
@@ -144,7 +144,7 @@ def batch_content(batch_id: int) -> BatchContent:
 
 
 def draft_content(batch: Batch) -> BatchContent:
-    """As it would be frozen if the study started now; it is never kept."""
+    """The content as it would be frozen if the study started now; it is never kept."""
     own, *checked = (
         _of_task(batch, task, task.description, task.latest_gold_version().number)
         for task in (batch.task, *([batch.check_set.task] if batch.check_set else []))

@@ -268,15 +268,15 @@ def missing_locks(connection: BaseDatabaseWrapper) -> list[str]:
 def lift_locks(
     sender: AppConfig, using: str, plan: Sequence[object] = (), **kwargs: object
 ) -> None:
-    """Before a migration, where the database needs it."""
+    """Drop the locks before a migration, where the database needs it."""
     connection = connections[using]
     if plan and connection.vendor == "sqlite":
         drop_locks(connection, held_triggers(connection.vendor))
 
 
 def restore_locks(sender: AppConfig | None, using: str, **kwargs: Any) -> None:
-    """After a migration, which may have dropped some: as this version of the application wants
-    them."""
+    """Make the locks that this version of the application wants, after a migration, which may have
+    dropped some."""
     connection = connections[using]
     if not _is_migrated(connection):
         return

@@ -122,7 +122,7 @@ class ProlificStudy(models.Model):
 
 
 class SubmissionStatus(models.TextChoices):
-    """As Prolific writes them."""
+    """The states of a submission, as Prolific writes them."""
 
     RESERVED = "RESERVED", "place reserved"
     ACTIVE = "ACTIVE", "active"

@@ -6,7 +6,7 @@ RESTS_S = 5.0
 
 
 class Rest:
-    """Of one server, in one process."""
+    """Keeps one server unasked for a while, in one process."""
 
     def __init__(self) -> None:
         self._until = 0.0

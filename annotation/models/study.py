@@ -235,7 +235,8 @@ class Study(LabSettings):
 
     @property
     def sends_until(self) -> datetime | None:
-        """Until when the page that somebody had before them at the closing may still be sent."""
+        """The moment until which the page that somebody had before them at the closing may still be
+        sent."""
         return self.closed_at + timedelta(seconds=self.item_cap_s) if self.closed_at else None
 
     @property

@@ -92,7 +92,7 @@ class Due:
 
     @property
     def approved(self) -> Decimal | None:
-        """None while nobody has approved it."""
+        """The amount that was approved; None while nobody has."""
         return self.total if self.is_approved else None
 
     @property
@@ -136,8 +136,8 @@ class Due:
 
 
 def dues(study: Study, *, among: Collection[int] | None = None) -> list[Due]:
-    """Of everybody whose work has ended, or of these assignments; the latest first. Nobody pays
-    simulated ones."""
+    """The dues of everybody whose work has ended, or of these assignments; the latest first. Nobody
+    pays simulated ones."""
     people = people_of(study, among=among, order=("-finished_at", "-id"))
     return dues_of(study, [one for one in people if one.outcome and one.amount is not None])
 
@@ -158,7 +158,7 @@ def dues_of(study: Study, ended: Iterable[Person]) -> list[Due]:
 
 
 def due_of(assignment: Assignment) -> Due | None:
-    """None while somebody is at work."""
+    """What is due for an assignment; None while somebody is at work."""
     return next(iter(dues(assignment.study, among=[assignment.pk])), None)
 
 
@@ -244,7 +244,7 @@ def open_bonuses(study: Study) -> OpenBonuses:
 
 
 def waits(due: Due) -> bool:
-    """For somebody to approve it."""
+    """Whether it waits for somebody to approve it."""
     return not due.is_approved and due.earned > 0
 
 

@@ -238,7 +238,7 @@ def sent_file(request: ResearcherRequest, study: Study, payout_id: int) -> HttpR
 @_read
 @for_spreadsheets
 def dictionary(request: ResearcherRequest, study: Study) -> HttpResponse:
-    """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
+    """The meanings of the columns alone: nobody's id is in it, and it leaves no line in the log."""
     lines = dictionary_lines(COLUMNS)
     return document("".join(lines).encode(), CSV, f"{study.slug}-payments-dictionary.csv")
 

@@ -40,7 +40,7 @@ NAMES = {
 
 
 def labels() -> dict[str, str]:
-    """Of all flags; those of signs come first."""
+    """The labels of all flags; those of signs come first."""
     return signs.labels() | NAMES
 
 
@@ -61,9 +61,9 @@ def flags_of(
     comments: Mapping[int, int],
     below_rule: Collection[int],
 ) -> dict[int, list[Flag]]:
-    """By assignment. `floors` is what no skill earns on a task, in percent, if that is known;
-    `comments` are how many each has written, and `below_rule` those whom the study's rule would
-    drop now."""
+    """The flags by assignment. `floors` is what no skill earns on a task, in percent, if that is
+    known; `comments` are how many each has written, and `below_rule` those whom the study's rule
+    would drop now."""
     times: dict[int, list[float]] = defaultdict(list)
     shares: dict[int, list[float]] = defaultdict(list)
     for person in everybody:

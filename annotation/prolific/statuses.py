@@ -47,8 +47,8 @@ def note_delivery(
 def note_event(
     study: Study, submission_id: str, who: str, status: str, *, said_at: datetime, at: datetime
 ) -> None:
-    """Of a submission of nobody here, or of another person's, and with a status that nobody knows:
-    nothing."""
+    """Note the status that a message tells. Of a submission of nobody here, or of another person's,
+    and with a status that nobody knows, it notes nothing."""
     if not submission_id or status not in SubmissionStatus.values:
         return
     own = Submission.objects.filter(submission_id=submission_id, assignment__study=study)

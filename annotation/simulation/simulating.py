@@ -143,7 +143,7 @@ class _Simulation:
                 yield write(partial(self._enter, batch), self.pace)
 
     def play(self, assignment: Assignment) -> None:
-        """To its outcome, by a clock of its own."""
+        """Play an assignment to its outcome, by a clock of its own."""
         content = batch_content(assignment.batch_id)
         number = int(assignment.annotator.external_id.removeprefix(self._name("")))
         bot = self.crowd.person(self.seed, number)

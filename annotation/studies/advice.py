@@ -40,7 +40,7 @@ def rule_advice(study: Study) -> Iterator[str]:
 
 
 def names_label(description: str, label: str) -> bool:
-    """As it stands on its button."""
+    """Whether a description names a label as it stands on its button."""
     return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", description) is not None
 
 

@@ -87,7 +87,7 @@ def what_it_pays(study: Study) -> str:
 
 
 def other_reward(study: Study, connection: ProlificStudy | None) -> str:
-    """Where the study on Prolific pays otherwise than is said here, by its latest answer."""
+    """Says where the study on Prolific pays otherwise than is said here, by its latest answer."""
     if connection is None or not (connection.token and connection.remote_id):
         return ""
     ask = "press “Ask now” on the page Prolific"
@@ -105,7 +105,7 @@ def other_reward(study: Study, connection: ProlificStudy | None) -> str:
 
 
 def has_fixed_payment(rule: OutcomeRule) -> bool:
-    """Of those screened out: with a payment of its own, or else reviewed by hand."""
+    """Whether those screened out get a payment of its own, or else are reviewed by hand."""
     return rule.outcome == Outcome.SCREENED_OUT and bool(rule.platform_pays)
 
 
@@ -121,8 +121,9 @@ def set_rewards(
     to_everybody: bool = False,
     by: User | None = None,
 ) -> None:
-    """Also while the study runs: the platform's reward can be raised there at any time. Once people
-    have finished it takes the word that the platform pays them the new one, too."""
+    """Set what the platform pays, also while the study runs, since it can be raised there at any
+    time. Once people have finished it takes the word that the platform pays them the new one,
+    too."""
     said = rewards(study)
     if {name: amounts[name] for name in REWARDED} == said:
         return

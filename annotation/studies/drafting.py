@@ -54,7 +54,8 @@ def shots_of(batch: Batch) -> int | None:
 
 
 def split_of(batch: Batch) -> int | None:
-    """By the chain that its shot set nests in, or else as the file says; None without any."""
+    """The split by the chain that its shot set nests in, or else as the file says; None without
+    any."""
     return batch.split if batch.chain is None else batch.chain
 
 
@@ -71,7 +72,8 @@ def add_batches(
 
 
 def expect_seconds(study: Study, seconds: float | None) -> None:
-    """For one example; None leaves it to what is usual. Raises Frozen once it has started."""
+    """Set how long one example takes; None leaves it to what is usual. Raises Frozen once it has
+    started."""
     with transaction.atomic():
         hold_draft(study)
         Study.objects.filter(pk=study.pk).update(expected_seconds=seconds)

@@ -59,7 +59,7 @@ class Export:
         return chain([csv_line([f"# {canary}"])] if canary else [], lines)
 
     def filled(self, study: Study, chosen: Chosen) -> Table:
-        """With its lines, as a workbook has them: lists as JSON, times as texts."""
+        """The table with its lines, as a workbook has them: lists as JSON, times as texts."""
         rows = map(json.loads, self.lines(study, chosen, "jsonl"))
         cells = ({one.key: _cell(row[one.key]) for one in self.table.columns} for row in rows)
         return replace(self.table, lines=lines_of(cells))

@@ -94,7 +94,8 @@ class GoldForm(forms.Form):
             self.fields["gold"].help_text = f"One of the labels: {labels}. {several}"
 
     def alternatives(self, before: Gold) -> list[list[Any]]:
-        """As written; a piece that was already in the gold keeps its place in the context."""
+        """The alternatives as written; a piece that was already in the gold keeps its place in the
+        context."""
         known = {span["text"]: span for spans in before.alternatives for span in spans}
         blocks: list[list[Any]] = [[]]
         for line in self.cleaned_data["gold"].splitlines():

@@ -40,8 +40,8 @@ Sets = tuple[ItemSet | None, ItemSet]
 
 @dataclass(frozen=True)
 class Given:
-    """Of one item: the answer, or where only that is known its score in [0, 1]; and the seconds
-    that it took, 0 where nobody says."""
+    """What one person gave to one item: the answer, or where only that is known its score in [0,
+    1]; and the seconds that it took, 0 where nobody says."""
 
     example: int
     answer: Sequence[str] = ()

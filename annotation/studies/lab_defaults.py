@@ -11,7 +11,8 @@ KEPT = tuple(field.name for field in LabSettings._meta.fields)
 
 
 def lab_defaults(user: User | None) -> dict[str, Any]:
-    """By column; empty for somebody who keeps none, and for nobody."""
+    """What somebody's new studies begin with, by column; empty for who keeps none, and for
+    nobody."""
     return LabDefaults.objects.filter(user=user).values(*KEPT).first() or {}
 
 

@@ -52,8 +52,8 @@ STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gol
 
 
 def what_is_missing(study: Study, *, at: datetime | None = None) -> list[str]:
-    """Before it starts, now or then: what a rehearsal needs, a rule that screens, a day of its end
-    that is to come, and on a platform what that itself pays and batches for one time."""
+    """What a study lacks to start, now or then: what a rehearsal needs, a rule that screens, a day
+    of its end that is to come, and on a platform what that itself pays and batches for one time."""
     missing = missing_to_rehearse(study)
     if study.is_rehearsal:
         return missing

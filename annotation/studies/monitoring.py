@@ -33,8 +33,8 @@ from scoring.tables.words import counted
 
 
 class Person(NamedTuple):
-    """Of an assignment what is told or compared of everybody: of thousands, models would take four
-    times as long to make."""
+    """What is told or compared of every assignment: of thousands, models would take four times as
+    long to make."""
 
     pk: int
     batch: Batch
@@ -83,7 +83,7 @@ _COLUMNS = (
 
 
 class BatchFigures:
-    """Of a batch's people, and of how many taken places are kept, and how many not."""
+    """The figures of a batch's people, and how many taken places are kept, and how many not."""
 
     def __init__(self, batch: Batch, people: Sequence[Person], places: Counter[bool]) -> None:
         self.batch, self.wanted = batch, batch.wanted
@@ -93,7 +93,7 @@ class BatchFigures:
 
 
 class StudyFigures:
-    """Of people that have been read already, maybe thousands."""
+    """The figures of people that have been read already, maybe thousands."""
 
     def __init__(self, study: Study, people: Sequence[Person], *, at: datetime) -> None:
         by_batch: dict[int, list[Person]] = defaultdict(list)
@@ -193,7 +193,8 @@ Card = dict[str, Any]
 
 
 def study_cards(user: User) -> list[Card]:
-    """Of every study in which a user has a role; rehearsals belong to the study they rehearse."""
+    """A card for every study in which a user has a role; rehearsals belong to the study they
+    rehearse."""
     current = studies(user).filter(is_rehearsal=False, archived_at__isnull=True)
     own = list(current.select_related("benchmark", "channel"))
     memberships = Membership.objects.filter(user=user, study__in=own)

@@ -52,7 +52,8 @@ def ids_once(lines: Iterable[tuple[int, str]]) -> list[str]:
 def invite(
     study: models.Study, people: Sequence[str], *, pool: models.Pool | None = None
 ) -> list[models.Invitation]:
-    """For each of these people, to a pool if any; who has an invitation keeps it, and its link."""
+    """Make an invitation for each of these people, to a pool if any; who has one keeps it, and its
+    link."""
     if study.state == models.StudyState.CLOSED:
         raise BadInput("This study is closed: nobody can be invited any more.")
     _check_erased(study, people)

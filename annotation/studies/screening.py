@@ -99,7 +99,7 @@ def unsure_verdicts(study: Study) -> Iterator[str]:
 
 
 def why_no_floor(screenings: Sequence[Screening]) -> str:
-    """Empty where one of a batch's is a floor."""
+    """Why none of a batch's screenings is a floor; empty where one is."""
     if any(screening.is_floor for screening in screenings):
         return ""
     floors = [screening for screening in screenings if screening.rule.floor is not None]
@@ -112,7 +112,7 @@ def why_no_floor(screenings: Sequence[Screening]) -> str:
 
 
 def weak_rules(study: Study) -> Iterator[str]:
-    """Where a rule lets most guessers in, without the owner's word why it stays."""
+    """Tells where a rule lets most guessers in, without the owner's word why it stays."""
     if study.screening_reason.strip():
         return
     weak = defaultdict[Screening, dict[str, None]](dict)
@@ -129,8 +129,8 @@ def weak_rules(study: Study) -> Iterator[str]:
 
 
 def screenings_in(study: Study) -> dict[int, list[Screening]]:
-    """By batch those of its checks and of its training, where a rule looks at them: as the start
-    kept them, or of a draft simulated."""
+    """The screenings by batch, of its checks and of its training, where a rule looks at them: as
+    the start kept them, or of a draft simulated."""
     batches = study.frozen.get("batches", [])
     found = {
         kept["batch"]: [
@@ -155,7 +155,7 @@ def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
 
 
 def screening_facts(study: Study) -> dict[str, Any]:
-    """For a page: whom the rules let in, all and each with its cells."""
+    """What a page tells of whom the rules let in, all and each with its cells."""
     screenings = screenings_by_cell(study)
     found = [screening for screening, _ in screenings]
     return {

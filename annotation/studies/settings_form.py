@@ -61,7 +61,7 @@ class NamesField(Parts):
 
 
 class ClustersField(Parts):
-    """By task the name of a group, one a line: “ner: document”."""
+    """Takes the name of a group by task, one a line: “ner: document”."""
 
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -339,7 +339,7 @@ def _pools(study: Study) -> list[str]:
 
 
 def shown(study: Study) -> dict[str, str]:
-    """By setting a digest of what is stored; of one that is being made nothing."""
+    """A digest of what is stored, by setting; empty for a study that is being made."""
     if study.pk is None:
         return {}
     fields: dict[str, Any] = {name: Study._meta.get_field(name) for name in BY_COLUMN}

@@ -163,7 +163,7 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
 @never_cache
 @require_safe
 def workbook(request: ResearcherRequest, slug: str, name: str) -> HttpResponse:
-    """Of a table that is no larger than its study; judgements may be."""
+    """Send a table as a workbook, if it is no larger than its study; judgements may be."""
     table, study = table_and_study(request, slug, name)
     if table is IDS or table.reads is None:
         raise Http404
@@ -183,7 +183,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> HttpResponse
 @require_POST
 @for_spreadsheets
 def ids(request: ResearcherRequest, slug: str) -> HttpResponse:
-    """By a form, since it leaves a line in the log."""
+    """Send the ids by a form, since it leaves a line in the log."""
     _table, study = table_and_study(request, slug, "ids")
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")

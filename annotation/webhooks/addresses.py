@@ -53,7 +53,8 @@ def _is_public(number: str) -> bool:
 
 
 def add_webhook(study: Study, url: str, *, by: User) -> Webhook:
-    """With its secret, which is shown once. Raises BadInput, also where nothing could be told."""
+    """Add an address with its secret, which is shown once. Raises BadInput, also where nothing
+    could be told."""
     parts = parts_of(url)
     try:
         look_up(parts)
@@ -74,6 +75,6 @@ def add_webhook(study: Study, url: str, *, by: User) -> Webhook:
 
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, by: User) -> None:
-    """With all that it was still to be told."""
+    """Remove an address, with all that it was still to be told."""
     record(by, hook.study, ChangeAction.SETTINGS, {"webhook": parts_of(hook.url).hostname}, {})
     hook.delete()

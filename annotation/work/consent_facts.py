@@ -82,7 +82,7 @@ def _rules(study: Study) -> Rules:
 
 
 def ahead(content: BatchContent) -> str:
-    """Once it is known which batch it is: how many items come after the practice."""
+    """Says how many items come after the practice, once it is known which batch it is."""
     return ngettext(
         "Then %(n)s item without feedback.", "Then %(n)s items without feedback.", len(content.test)
     ) % {"n": len(content.test)}

@@ -51,8 +51,8 @@ class Crowd:
         return False
 
     def lets_in(self, typed: str, *, at: datetime) -> bool:
-        """By the hour's code, while not too many were guessed. That of the hour before holds too:
-        whoever hands it out needs no watch."""
+        """Whether the hour's code was typed, while not too many were guessed. That of the hour
+        before holds too: whoever hands it out needs no watch."""
         codes = [hours_code(self.study, at=moment) for moment in (at, at - HOUR)]
         typed, right = letters_of(typed), [letters_of(code) for code in codes]
         may_guess = not throttles.seconds_to_wait(WRONG_CODES, self.who)

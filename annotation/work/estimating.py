@@ -50,8 +50,8 @@ def estimate(
     tests: Tests = None,
     completed: OutcomeRule | None = None,
 ) -> Estimate:
-    """With this many seconds per example, and the stored rule of completed work or another one;
-    platform fees come on top."""
+    """Estimate the time and cost with this many seconds per example, and the stored rule of
+    completed work or another one; platform fees come on top."""
     sizes = sizes_of(batches, tests)
     per_key: Counter[str] = Counter()
     completed = completed or study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
@@ -97,7 +97,7 @@ Timed = Sequence[tuple[Batch, float]]
 
 
 def timed(study: Study, batches: Collection[Batch], tests: Tests = None) -> Timed:
-    """Of each batch the seconds that one person needs, as the consent page will tell them."""
+    """The seconds that one person needs for each batch, as the consent page will tell them."""
     sizes, assumed = sizes_of(batches, tests), _assumed(study)
     paces = _paces(study, {batch.task_id for batch in batches})
     items = ((batch, sum(sizes[pk] for pk in batch.set_ids)) for batch in batches)
@@ -128,7 +128,7 @@ def unequal_lengths(study: Study, those: Timed) -> str:
 
 
 def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
-    """For one example: what the study's researcher expects, or else what is usual."""
+    """The seconds for one example that the study's researcher expects, or else what is usual."""
     return study.expected_seconds or usual_seconds(tasks)
 
 
@@ -166,7 +166,8 @@ def usual_seconds(tasks: Iterable[Task]) -> int:
 
 @dataclass(frozen=True)
 class WorkingTime:
-    """Of one person, in seconds: in the shortest batch they may get, and in the longest."""
+    """The time of one person, in seconds: in the shortest batch they may get, and in the
+    longest."""
 
     least: int
     most: int

@@ -43,7 +43,7 @@ def earned(milliseconds: int, hourly_rate: Decimal) -> Decimal:
 
 
 def elapsed_hours(consented_at: datetime | None, finished_at: datetime | None) -> float:
-    """From consent to the end, breaks included; 0 before the end."""
+    """The hours from consent to the end, breaks included; 0 before the end."""
     if consented_at is None or finished_at is None:
         return 0
     return (finished_at - consented_at).total_seconds() / 3600

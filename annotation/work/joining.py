@@ -30,7 +30,7 @@ class Full(NoEntry):
 
 
 class Worked(Full):
-    """For this person, since they have worked before."""
+    """Refuses somebody who has worked before."""
 
 
 class NotOpen(NoEntry):
@@ -87,7 +87,8 @@ PAYING = (models.Outcome.COMPLETED, models.Outcome.SCREENED_OUT)
 
 
 def new_submission(visit: Visit, assignment: models.Assignment) -> str:
-    """By which the person comes back, as after a time-out of the platform; empty if it is known."""
+    """The submission by which the person comes back, as after a time-out of the platform; empty if
+    it is known."""
     known = assignment.submissions.filter(submission_id=visit.submission_id)
     return "" if known.exists() else visit.submission_id
 

@@ -34,7 +34,7 @@ def notice_end(assignment: Assignment, *, at: datetime) -> None:
 
 
 def begin(assignment: Assignment, *, at: datetime, step: int = 0) -> None:
-    """From a task description to the first example after it, or from the end of the training to
+    """Go from a task description to the first example after it, or from the end of the training to
     the test."""
     if assignment.state != WorkState.DESCRIPTION or step != assignment.step:
         return
@@ -145,7 +145,7 @@ def _position_after(content: BatchContent, step: int) -> tuple[str, int]:
 
 
 def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
-    """From a revealed gold to the next example; after the last one, qualification, and a page
+    """Go from a revealed gold to the next example; after the last one to qualification, and a page
     between training and test."""
     if assignment.state != WorkState.REVEALED or step != assignment.step:
         return

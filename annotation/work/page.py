@@ -43,7 +43,7 @@ class Position:
         return current_example(self.assignment)
 
     def judgement(self) -> models.Judgement | None:
-        """Of the present step, once it is locked."""
+        """The judgement of the present step, once it is locked."""
         return judgement_at(self.assignment, self.assignment.step)
 
     def gold(self, example: FrozenExample) -> models.Gold:
@@ -122,7 +122,7 @@ def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
 
 
 def render_form(task: TaskContent, example: FrozenExample, room: Room | None = None) -> SafeString:
-    """Without a room, that of this one example."""
+    """Render the form of an example; without a room, in that of this one alone."""
     kind = answer_kind(task.kind)
     context = {
         "content": task,
@@ -154,8 +154,8 @@ _GAPS = ("token", "work", "context_hash", "worked", "asked")
 
 @lru_cache(maxsize=4096)
 def item_with_gaps(batch_id: int, step: int, title: str, sent_to: str, language: str) -> str:
-    """As the template gives it, with the places named of what is one's own; in the language that
-    is active. Rendered once per process."""
+    """The page of an item as the template gives it, with the places named of what is one's own; in
+    the language that is active. Rendered once per process."""
     someone = models.Assignment(batch_id=batch_id, step=step, state=models.WorkState.ANSWERING)
     someone.study = models.Study(title=title)
     context = context_at(Position(someone, batch_content(batch_id)))

@@ -38,7 +38,7 @@ STOPS = ("description", "practice", "test", "end")
 
 @dataclass(frozen=True)
 class PreviewState:
-    """Where a preview stands; plain values, so that it can be signed."""
+    """Says where a preview stands; plain values, so that it can be signed."""
 
     batch: int
     seed: str
@@ -165,7 +165,7 @@ class Preview(Position):
 
 
 def to_try(contents: Iterable[BatchContent]) -> list[BatchContent]:
-    """Of each task that can be tried, one."""
+    """Picks one batch of each task that can be tried."""
     return list({one.task_id: one for one in contents if one.sample.get("text")}.values())
 
 

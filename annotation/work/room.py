@@ -36,7 +36,7 @@ class Room:
 
 
 def room_of(content: BatchContent, example: FrozenExample) -> Room:
-    """For an example, as for all of its task in the batch."""
+    """The room of an example, as of all of its task in the batch."""
     of = "room of checks" if example.role == CHECK else "room"
     if of not in content.found:
         own = (*content.training, *content.test)
@@ -47,7 +47,7 @@ def room_of(content: BatchContent, example: FrozenExample) -> Room:
 
 
 def room_among(kind: str, examples: Collection[FrozenExample]) -> Room:
-    """For these examples of one task."""
+    """The room that these examples of one task need."""
     questions = {one.question for one in examples}
     options = [answer_kind(kind).options_as_read(one) for one in examples]
     return room_for(questions, options, lettered=any(one.options for one in examples))
@@ -56,7 +56,8 @@ def room_among(kind: str, examples: Collection[FrozenExample]) -> Room:
 def room_for(
     questions: Collection[str], options: Collection[Collection[str]], *, lettered: bool = False
 ) -> Room:
-    """For the questions of a task, and for what each of its items offers, by letters or not."""
+    """The room for the questions of a task, and for what each of its items offers, by letters or
+    not."""
     texts = {text for offered in options for text in offered}
     option, question = _longest(texts, LONGEST_OPTION), _longest(questions, LONGEST_QUESTION)
     most = max(map(len, options), default=0)

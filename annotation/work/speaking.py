@@ -11,8 +11,8 @@ from annotation.models import Batch, Study
 
 
 def speak(request: HttpRequest, languages: Collection[str]) -> None:
-    """In the one that the reader has chosen, or else in that of all texts, as far as there is a
-    catalogue. Otherwise it stays the one that the browser asks for."""
+    """Turn to the language that the reader has chosen, or else to that of all texts, as far as
+    there is a catalogue. Otherwise it stays the one that the browser asks for."""
     chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
     for code in (chosen, *(languages if len(languages) == 1 else ())):
         with suppress(LookupError, ValueError):  # ValueError: longer than any code
@@ -20,5 +20,5 @@ def speak(request: HttpRequest, languages: Collection[str]) -> None:
 
 
 def languages_of(study: Study) -> set[str]:
-    """Of what is read in it, whichever batch somebody comes into."""
+    """The languages of what is read in a study, whichever batch somebody comes into."""
     return set(Batch.objects.filter(study=study).values_list("task__language", flat=True))

@@ -229,7 +229,8 @@ def comment_thanks(request: HtmxRequest, assignment: Assignment) -> HttpResponse
 @at_work
 @require_POST
 def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    """For somebody else at this browser. The work stays as it is, and its link leads back."""
+    """Make room for somebody else at this browser. The work stays as it is, and its link leads
+    back."""
     response: HttpResponse
     door = cookies.door_of(request)
     if door is not None and leads_to(door, assignment.study):
@@ -328,7 +329,7 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
 @annotators_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter_code(request: HttpRequest) -> HttpResponse:
-    """Where the code is typed, at an address that is short enough for that."""
+    """Ask for the code, at an address that is short enough to be typed."""
     if request.method != "POST":
         return render(request, TYPED)
     address = throttles.address_of(request)

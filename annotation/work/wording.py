@@ -33,7 +33,8 @@ def _here() -> Locale:
 
 @register.filter("money")
 def amount_text(amount: Decimal | int, currency: str, places: int = 2) -> str:
-    """In the way of the reader's language, with the currency's code: 1,234.50 USD."""
+    """Write an amount in the way of the reader's language, with the currency's code: 1,234.50
+    USD."""
     shape = _shape(_here(), places)
     return format_currency(amount, currency, shape, _here(), currency_digits=False)
 
@@ -45,7 +46,7 @@ def _shape(locale: Locale, places: int) -> NumberPattern:
 
 
 def short_amount(amount: Decimal, currency: str) -> str:
-    """Without cents where there are none: 12 USD."""
+    """Write an amount without cents where there are none: 12 USD."""
     return amount_text(amount, currency, places=0 if amount == int(amount) else 2)
 
 
@@ -54,7 +55,8 @@ def about_amount(amount: Decimal, currency: str) -> str:
 
 
 def about_minutes(minutes: int) -> str:
-    """Up to two hours in minutes alone, and from twenty on to the nearest five: 75 minutes."""
+    """Write up to two hours in minutes alone, and from twenty on to the nearest five: 75
+    minutes."""
     about = 5 * round(minutes / 5) if minutes >= 20 else minutes
     if about > 120:
         return minutes_text(about)
@@ -62,7 +64,8 @@ def about_minutes(minutes: int) -> str:
 
 
 def time_text(seconds: int) -> str:
-    """To the second, so that an amount can be worked out again: 20 minutes 54 seconds."""
+    """Write a time to the second, so that an amount can be worked out again: 20 minutes 54
+    seconds."""
     minutes, rest = divmod(seconds, 60)
     parts = [minutes_text(minutes)] if minutes else []
     if rest or not minutes:
@@ -72,7 +75,7 @@ def time_text(seconds: int) -> str:
 
 @register.filter("minutes")
 def minutes_text(minutes: int) -> str:
-    """From an hour on with its hours: 7 hours 58 minutes."""
+    """Write a time from an hour on with its hours: 7 hours 58 minutes."""
     hours, rest = divmod(minutes, 60)
     parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
     if rest or not hours:
@@ -90,7 +93,7 @@ def percent_text(score: float) -> str:
 
 
 def share_text(percent: float, rounding: str) -> str:
-    """In whole percent, or else in tenths: 59.9%."""
+    """Write a share in whole percent, or else in tenths: 59.9%."""
     share = Decimal(str(percent)).quantize(Decimal("0.1"), rounding) / 100
     return str(format_percent(share, locale=_here(), decimal_quantization=False))
 
@@ -108,7 +111,7 @@ def full_stop(text: str) -> str:
 
 
 def range_text(least: str, most: str) -> str:
-    """From one text of an amount or a time to another, if they differ."""
+    """Write from one text of an amount or a time to another, if they differ."""
     if least == most:
         return most
     number, _space, unit = least.partition(" ")

@@ -124,7 +124,7 @@ Fields = list["models.Field[Any, Any]"]
 
 
 def fields_of(table: Table) -> Fields:
-    """By name: a field that was added later stands elsewhere in a migration's model."""
+    """The fields by name: one that was added later stands elsewhere in a migration's model."""
     stored = [field for field in table._meta.concrete_fields if not field.generated]
     return sorted(stored, key=lambda field: field.attname)
 

@@ -33,7 +33,8 @@ from scoring.leaderboard.tables import exported_tables
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """By name. Django's own are left out, and what this project only changes in them."""
+    """The parsers of commands, by name. Django's own are left out, and those that this project only
+    changes."""
     formatter = partial(DjangoHelpFormatter, width=88)
     return {
         name: load_command_class(str(app), name).create_parser(
@@ -135,7 +136,7 @@ def page_names() -> list[str]:
 
 @cache
 def source(name: str) -> str:
-    """As Sphinx reads it: the page, and what follows from the code."""
+    """The page as Sphinx reads it, with what follows from the code."""
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     return f"{text}\n{GENERATED[name]()}" if name in GENERATED else text
 
@@ -158,7 +159,7 @@ def title(name: str) -> str:
 
 
 def tokens_of(name: str) -> list[Token]:
-    """Without lists of pages for the site's margin, which Sphinx alone reads."""
+    """The page's tokens without lists of pages for the site's margin, which Sphinx alone reads."""
     return [token for token in _MARKDOWN.parse(source(name)) if token.info != "{toctree}"]
 
 

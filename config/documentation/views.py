@@ -13,7 +13,7 @@ from config.documentation.searching import search
 
 
 class ByFormat(DefaultContentNegotiation):
-    """Of the schema `format` chooses the form, as it does everywhere: yaml, or json."""
+    """Lets `format` choose the schema's form, as it does everywhere: yaml, or json."""
 
     settings = APISettings({"URL_FORMAT_OVERRIDE": "format"})  # type: ignore[assignment]  # of stubs
 

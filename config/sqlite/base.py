@@ -27,7 +27,7 @@ _turns: defaultdict[str, Lock] = defaultdict(Lock)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """By methods of Django's own that its types leave out."""
+    """Calls methods of Django's own that its types leave out."""
 
     transaction_mode: str | None
     _turn: "Lock | None" = None

@@ -68,7 +68,7 @@ Cells = tuple[list[Cell], list[Cell]]
 
 
 def narrowed(cells: Cells, choices: Choices, pool: str) -> Cells:
-    """At the shots that were chosen; of people those of one pool, or of all."""
+    """The cells at the shots that were chosen; of people those of one pool, or of all."""
     people, systems = ([cell for cell in those if choices.wants(cell.shots)] for those in cells)
     return [cell for cell in people if pool in ("", cell.pool)], systems
 
@@ -151,9 +151,9 @@ Touched = dict[str, Any]
 
 
 def effect_of(example: Example, before: Gold, after: Gold) -> dict[str, Any]:
-    """Under the task's own policy, over completed work and runs: the answers of `people` and `runs`
-    that change, how many stay, and the `studies` that keep showing the version they started with.
-    """
+    """What a correction changes under the task's own policy, over completed work and runs: the
+    answers of `people` and `runs` that change, how many stay, and the `studies` that keep showing
+    the version they started with."""
     people, runs = (
         [{**one, **_scores(one["answer"], example, before, after)} for one in given]
         for given in (_of_people(example), _of_runs(example))

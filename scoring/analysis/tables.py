@@ -92,7 +92,7 @@ SIDES = _table(
 
 
 def excluded_record(without: Row | None, including: Row) -> dict[str, Value]:
-    """Of a cell with and without its excluded annotators; without, nobody may be left."""
+    """A cell's record with and without its excluded annotators; without, nobody may be left."""
     return {
         **values_of((*WHERE, BY_KEY["estimand"], *SCORED_UNDER), including),
         "simulated": including.kind == RowKind.SIMULATED,
@@ -111,7 +111,7 @@ PROVENANCE = _table(
 
 
 def with_names(table: Table, names: Mapping[str, str], titles: Mapping[str, str]) -> Table:
-    """Of tasks and studies, as it is read; the bare values stay slugs."""
+    """Name tasks and studies as they are read; the bare values stay slugs."""
     lists = {str(record["tasks"]) for record in table.records if record.get("tasks")}
     of_lists = {
         tasks: ", ".join(names.get(task, task) for task in tasks.split(", ")) for tasks in lists

@@ -28,7 +28,8 @@ def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
 
 @shared_task
 def freeze_claims() -> None:
-    """Of studies that were closed, before their gold or their people change, and after."""
+    """Freeze the claims of studies that were closed, before their gold or their people change, and
+    after."""
     closed = Study.objects.filter(
         state=StudyState.CLOSED, is_rehearsal=False, archived_at__isnull=True
     )

@@ -20,7 +20,7 @@ Record = Mapping[str, Any]
 
 
 def uncertainty(cell: Cell, choices: Choices) -> Record:
-    """Of a cell in which somebody answered something."""
+    """The intervals of a cell in which somebody answered something."""
     new, these = (
         cell_figures(cell, replace(choices, estimand=estimand))
         for estimand in ("new_items", "these_items")
@@ -66,7 +66,7 @@ def _interval(name: str, interval: CellInterval | None) -> Record:
 
 
 def agreement(cell: Cell, together: Row | None, *, seed: int) -> Record:
-    """Of a cell of two people or more, with the row of what they answer together."""
+    """The agreement of a cell of two people or more, with the row of what they answer together."""
     units = answers_by_item(cell)
 
     def chance() -> np.random.Generator:

@@ -155,7 +155,7 @@ IMPLIED = {"certainty", *chain.from_iterable(NAMES.values())}
 
 
 def for_page(table: Table, tasks: Sequence[str]) -> Table:
-    """With a difference and its limits in one cell, a system's name in one, the outcome in words
+    """Show a difference and its limits in one cell, a system's name in one, the outcome in words
     and with its sign, in the order of the tasks; the usual columns before the further ones."""
     of_people, keys = table.name in OF_PEOPLE, table.keys
     name = next((key for key in NAMES if key in keys), "")
@@ -185,7 +185,7 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
 
 
 def usual_columns(table: Table) -> tuple[str, ...]:
-    """Without what all lines have in common of where they belong."""
+    """The columns without what all lines have in common of where they belong."""
     told = [key for key in PLACE if len({line.cells.get(key) for line in table.lines}) > 1]
     return (*told, *USUAL[table.name])
 

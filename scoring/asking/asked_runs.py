@@ -83,7 +83,7 @@ class ModelSettings:
         return cls(**{**said, "prices": tuple(said["prices"]) if said.get("prices") else None})
 
     def cost(self, read: int, written: int) -> float | None:
-        """None where it is not known."""
+        """The cost of so many tokens; None where it is not known."""
         if self.prices is None:
             return None
         return (self.prices[0] * read + self.prices[1] * written) / MILLION
@@ -186,7 +186,7 @@ class Prompts:
     templates: Templates | None = None
 
     def sets(self, settings: ModelSettings) -> Iterator[tuple[PromptSet, list[Line]]]:
-        """With what is written for each option where options are ranked."""
+        """Yields the sets with what is written for each option where options are ranked."""
         write = writer_of(self.form, self.templates)
         if settings.completions and self.form == "chat":
             raise BadInput("Plain completions take one text: leave chat or completions out.")

@@ -45,7 +45,7 @@ class OverBudget(Refusal):
 
 @dataclass
 class Tally:
-    """Over all runs of one request."""
+    """Counts what all runs of one request took."""
 
     total: int
     # With what was already there when it began.
@@ -238,7 +238,8 @@ def estimate(
     owner: User | None = None,
     limit: int | None = None,
 ) -> tuple[list[str], dict[str, asked_runs.Line]]:
-    """In sentences, and the first prompt of each task. Asks nobody and stores nothing."""
+    """Estimate the cost in sentences, and show the first prompt of each task. Asks nobody and
+    stores nothing."""
     settings.check()
     runs, count, tokens = 0, 0, list[tuple[int, int]]()
     first: dict[str, asked_runs.Line] = {}
@@ -265,8 +266,8 @@ def estimate(
 
 
 def tokens_of(line: asked_runs.Line, settings: asked_runs.ModelSettings) -> tuple[int, int]:
-    """About how many are read, and how many are written at most; an option that is ranked is a
-    prompt of its own."""
+    """The tokens of a prompt, about how many are read, and how many are written at most; an option
+    that is ranked is a prompt of its own."""
     read = round(len(as_text(line)) / CHARACTERS_PER_TOKEN)
     if ranking.WRITTEN not in line:
         return read, settings.max_tokens

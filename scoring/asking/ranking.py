@@ -99,7 +99,8 @@ def mean_of_shares(told: Sequence[Sequence[float]]) -> list[float]:
 
 
 def as_reply(line: Mapping[str, Any], *log_probabilities: Sequence[float]) -> str:
-    """After the prompt; where it is calibrated, those without content beside them."""
+    """Write the log probabilities after the prompt as a reply; where it is calibrated, those
+    without content beside them."""
     of_each = zip(
         *([round(one, DIGITS) for one in some] for some in log_probabilities), strict=True
     )

@@ -157,7 +157,7 @@ class RunModelForm(forms.Form):
         return file
 
     def arguments(self) -> dict[str, Any]:
-        """Of the job."""
+        """The arguments of the job."""
         others = ("study", "templates")
         given = {name: value for name, value in self.cleaned_data.items() if name not in others}
         study = self.cleaned_data["study"]

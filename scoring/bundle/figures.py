@@ -77,7 +77,7 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
 
 
 def mean_squares(y: Array) -> tuple[float, float, float]:
-    """Of annotators, items and the rest."""
+    """The mean squares of annotators, items and the rest."""
     n, m = y.shape
     rows, columns = y.mean(axis=1), y.mean(axis=0)
     rest = ((y - rows[:, None] - columns + y.mean()) ** 2).sum()
@@ -205,7 +205,7 @@ def cell_figures(
 
 
 def over_episodes(y: Array, episodes: Sequence[int], estimand: str) -> Row:
-    """As FLEX reports them: SD (ddof 0) over episodes, and the percentile bootstrap."""
+    """The figures over episodes as FLEX reports them: SD (ddof 0), and the percentile bootstrap."""
     by_episode = defaultdict(list)
     for episode, row in zip(episodes, y, strict=True):
         by_episode[episode].append(np.nanmean(row))

@@ -156,7 +156,7 @@ FIGURE: dict[str, tuple[Any, ...]] = {
 
 
 class Limits(NamedTuple):
-    """Of a bundle that is checked for somebody on a page."""
+    """The limits of a bundle that is checked for somebody on a page."""
 
     rows: int = 500_000
     # People × items, of all batches together.
@@ -168,7 +168,8 @@ class Limits(NamedTuple):
 def verify_bundle(
     source: Source, *, checksum: str = "", limits: Limits | None = None
 ) -> ImportedStudy:
-    """Not stored. Raises BadInput with what was changed, is missing, or does not follow."""
+    """Verify a bundle without storing it. Raises BadInput with what was changed, is missing, or
+    does not follow."""
     with open_files(source) as files:
         found = _check_files(files)
         if checksum and checksum != found:

@@ -51,7 +51,7 @@ COLUMNS = (
 @never_cache
 @require_POST
 def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse:
-    """By a form, since it leaves a line in the log."""
+    """Send a bundle by a form, since it leaves a line in the log."""
     study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
     for right in (Right.PEOPLE, Right.GOLD):
         require(request.user, study, right, permission="annotation.view_judgement")

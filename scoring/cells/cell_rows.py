@@ -76,8 +76,8 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
 
 
 def cell_figures(cell: Cell, choices: Choices) -> intervals.SplitInterval:
-    """Over people, for these shot sets or new ones as well; over a system's runs. A cell with too
-    few splits has no interval for new ones, and a note says so."""
+    """Compute the interval over people, for these shot sets or new ones as well; over a system's
+    runs. A cell with too few splits has no interval for new ones, and a note says so."""
     sets = choices.shot_sets if cell.study is not None else "these"
     about: Any = {"clusters": cell.clusters, "estimand": choices.estimand}
     try:
@@ -238,7 +238,7 @@ ConsensusScores = tuple[Floats, tuple[str, ...]]
 
 
 def answers_by_item(cell: Cell) -> Units:
-    """By item, what every annotator answered, as S1 compares it; None where one did not see it."""
+    """What every annotator answered, by item, as S1 compares it; None where one did not see it."""
     given = judged_answers([member.pk for member in cell.members]).values()
     compared = [
         {pk: normalised(answer, cell.task.normalisation) for pk, answer in answers.items()}
@@ -270,7 +270,7 @@ def consensus_scores(cell: Cell) -> ConsensusScores:
 
 
 def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
-    """Of a cell of several people."""
+    """The row of what several people of a cell answer together."""
     scores, contexts = scored
     low, high = consensus_limits([scored], seed=seed) if len(scores) else (None, None)
     has_interval = low is not None
@@ -295,8 +295,8 @@ def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
 def consensus_limits(
     tasks: Sequence[ConsensusScores], *, seed: int
 ) -> tuple[float | None, float | None]:
-    """In percent, of the mean over these tasks; of two contexts or more each. The people are
-    fixed: it is for other items like these."""
+    """The limits, in percent, of the mean over these tasks; of two contexts or more each. The
+    people are fixed: it is for other items like these."""
     if any(len(set(contexts)) < FEWEST_CONTEXTS for _, contexts in tasks):
         return None, None
     low, high = bootstrap.consensus_interval(tasks, rng=np.random.default_rng(seed))

@@ -102,7 +102,7 @@ class Cell:
 
     @property
     def latest_day(self) -> str | None:
-        """On which the last of its runs was complete."""
+        """The day on which the last of its runs was complete."""
         days = [run.completed_at for run in self.runs if run.completed_at]
         return max(days).date().isoformat() if days else None
 

@@ -173,8 +173,8 @@ def released(figure: float) -> float:
 
 
 def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
-    """As whoever may not see the gold is shown it: only what its columns say, of a single person a
-    mean alone, and of a running study no score at all."""
+    """The row as whoever may not see the gold is shown it: only what its columns say, of a single
+    person a mean alone, and of a running study no score at all."""
     if row.kind == RowKind.REPORTED:
         return row
     is_group = row.is_cell_of_people and row.n != 1 and not is_interim
@@ -209,7 +209,7 @@ class Bound:
 
 
 def no_skill(all_bounds: list[Bound]) -> dict[str, float]:
-    """By task, the most that an allowed answer earns without a look at the question."""
+    """The most that an allowed answer earns without a look at the question, by task."""
     best: dict[str, float] = {}
     for bound in all_bounds:
         if bound.is_floor:
@@ -218,7 +218,7 @@ def no_skill(all_bounds: list[Bound]) -> dict[str, float]:
 
 
 def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
-    """By task, the policy of its first column: that of the figures scored here, else that of its
+    """The policy of each task's first column: that of the figures scored here, else that of its
     floors, else that of the published figures; "" if none is known."""
     scored = [row for row in rows if row.kind != RowKind.REPORTED]
     first = {row.task: "" for row in rows}

@@ -114,7 +114,7 @@ class TaskScoring:
         }
 
     def read_gold_versions(self, tasks: Iterable[models.Task]) -> None:
-        """Of many tasks at once."""
+        """Read the gold versions of many tasks at once."""
         versions = models.GoldVersion.objects.filter(task__in=tasks).order_by()
         for pk, latest in versions.values_list("task_id").annotate(Max("number")):
             self._versions[pk] = min(latest, self.choices.gold_version or latest)
@@ -150,7 +150,7 @@ class Scope:
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """By name, the groups that test items belong to, whatever their case: as first written."""
+        """The groups that test items belong to, by name, whatever their case: as first written."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
         tests = models.Example.objects.filter(task__in=self.tasks, item_sets__role=models.Role.TEST)
         for own in tests.exclude(groups={}).order_by("pk").values_list("groups", flat=True):
@@ -164,7 +164,7 @@ class Scope:
 
     @cached_property
     def task_order(self) -> list[str]:
-        """As all tabs show them: as the published figures go, then the others by name."""
+        """The tasks as all tabs show them: as the published figures go, then the others by name."""
         slugs = {task.slug for task in self.tasks}
         published = ReportedScore.objects.filter(benchmark=self.benchmark).order_by("pk")
         known = dict.fromkeys(published.values_list("task", flat=True))
@@ -173,7 +173,7 @@ class Scope:
 
     @property
     def latest_gold_version(self) -> int:
-        """Of the task that was corrected most often."""
+        """The latest gold version of the task that was corrected most often."""
         return max((task.latest_gold_version().number for task in self.tasks), default=1)
 
     @cached_property

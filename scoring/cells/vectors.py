@@ -66,8 +66,8 @@ Owners = Mapping[int, ScoredItems]
 def scored_items(
     task: Task, item_sets: Collection[ItemSet], gold_version: int, group: str = ""
 ) -> dict[int, ScoredItems]:
-    """By the primary key of the set; all of one task. Items are clustered by their context, or by
-    their value of a group that was declared."""
+    """The items by the primary key of their set; all of one task. They are clustered by their
+    context, or by their value of a group that was declared."""
     rows = _rows_of(task, {item_set.pk for item_set in item_sets}, group)
     golds = _golds_of(task, gold_version)
     return {pk: ScoredItems(task, pk, own, golds, gold_version) for pk, own in rows.items()}
@@ -221,7 +221,7 @@ def judged_answers(owners: Collection[int], example: int | None = None) -> Mappi
 def judged_seconds(
     owners: Collection[int], only: Collection[int] | None = None
 ) -> dict[int, list[float]]:
-    """By assignment, how long each test answer took (on these examples) by the server's clock."""
+    """How long each test answer took (on these examples) by the server's clock, by assignment."""
     seconds: dict[int, list[float]] = {pk: [] for pk in owners}
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by()
     columns = ("assignment_id", "example_id", "shown_at", "submitted_at")
@@ -244,7 +244,7 @@ def told_seconds(
 
 
 def answer_orders(owners: Collection[int]) -> dict[int, list[int]]:
-    """By assignment the examples of its test, as they were answered."""
+    """The examples of each assignment's test, as they were answered."""
     orders: dict[int, list[int]] = {pk: [] for pk in owners}
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by("step")
     for owner, example in rows.values_list("assignment_id", "example_id"):

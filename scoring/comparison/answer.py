@@ -91,7 +91,7 @@ class ForestLine:
         return "; ".join(filter(None, told))
 
     def place(self, reach: float) -> None:
-        """On an axis whose middle is 0."""
+        """Place the line on an axis whose middle is 0."""
 
         def placed(point: float | None) -> float | None:
             return None if point is None else AXIS * (point + reach) / (2 * reach)
@@ -103,7 +103,8 @@ class ForestLine:
 
 
 class Answer:
-    """Of the people of one study, or of one of its pools, at one number of shots."""
+    """What is answered of the people of one study, or of one of its pools, at one number of
+    shots."""
 
     def __init__(self, table: Comparison, people: Sequence[Row]) -> None:
         first = people[0]
@@ -400,7 +401,7 @@ def _on_what(test: Contrast, table: Comparison) -> str:
 
 
 def far(test: Difference) -> str:
-    """Such as “+26 (11 to 41)”."""
+    """Write how far apart they are, such as “+26 (11 to 41)”."""
     if test.difference is None:
         return ""
     distance = _whole(test.difference)

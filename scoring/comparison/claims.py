@@ -40,7 +40,7 @@ Tests = Mapping[str, Sequence[Difference]]
 
 @dataclass(frozen=True)
 class Version:
-    """Of a study's verdicts."""
+    """One version of a study's verdicts."""
 
     number: int
     day: str

@@ -76,8 +76,8 @@ class Glance:
 
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
-    """For a page: as it was, while a worker compares many people, or scores the many answers that
-    it may lack."""
+    """The comparison for a page: as it was, while a worker compares many people, or scores the many
+    answers that it may lack."""
     whole = whole_of(choices)
     fingerprint = inputs_fingerprint(scope, whole)
     kept = STORE.find(scope, whole)

@@ -88,7 +88,7 @@ class Comparison:
     closed_on: str = ""
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
-        """As the reader chose: no figure depends on which shots are shown."""
+        """The comparison as the reader chose: no figure depends on which shots are shown."""
         closed_at = scope.study.closed_at if scope.study else None
         whole = replace(self, **with_claims(scope, choices, vars(self), inputs=fingerprint))
         shown: dict[str, Any] = {
@@ -111,14 +111,15 @@ class Comparison:
         )
 
     def without_persons(self) -> "Comparison":
-        """For readers who may not see people one by one, not even by pseudonym."""
+        """The comparison for readers who may not see people one by one, not even by pseudonym."""
         return replace(self, rows=tuple(row for row in self.rows if not row.single))
 
     def without_gold(self) -> "Comparison":
-        """For whoever may not see the gold: of systems a mean, and its SD over splits, from rounded
-        means of whole and well-formed runs; no verdict, which follows from single items. Of people
-        nothing while their study is not closed (the reader might join, and see what each answer
-        does to the mean), then rounded figures, and of a single person a mean alone."""
+        """The comparison for whoever may not see the gold: of systems a mean, and its SD over
+        splits, from rounded means of whole and well-formed runs; no verdict, which follows from
+        single items. Of people nothing while their study is not closed (the reader might join, and
+        see what each answer does to the mean), then rounded figures, and of a single person a mean
+        alone."""
 
         def withheld(row: Row) -> Row:
             is_interim = row.study in self.interim and row.kind != RowKind.SIMULATED
@@ -141,7 +142,8 @@ class Comparison:
         )
 
     def tests_of(self, row: Row | Average) -> list[Difference]:
-        """Of a system's row, or of its average over all tasks, beside the people of a study."""
+        """The tests of a system's row, or of its average over all tasks, beside the people of a
+        study."""
         if row.kind != RowKind.RUN or not self.has_verdicts or self.study is None:
             return []
         task = row.task if isinstance(row, Row) else None
@@ -154,7 +156,8 @@ class Comparison:
 
     @property
     def has_verdicts(self) -> bool:
-        """Not beside systems on all that they ran on, which is no study's."""
+        """Whether there are any: not beside systems on all that they ran on, which is no
+        study's."""
         return self.study is None or self.choices.runs == MATCHED
 
     @property
@@ -250,7 +253,7 @@ class Comparison:
 
     @property
     def sources(self) -> list[str]:
-        """Where studies from elsewhere have their people's answers from."""
+        """Says where studies from elsewhere have their people's answers from."""
         found = {row.study: row.source for row in self.rows if row.kind == RowKind.ELSEWHERE}
         return [
             with_stop(f"Others asked the people of “{self.titles.get(slug or '', slug)}”: {source}")
@@ -271,7 +274,7 @@ class Comparison:
 
     @property
     def unfrozen(self) -> str:
-        """Empty but where a study's verdicts are frozen and these are others."""
+        """A warning where a study's verdicts are frozen and these are others; else empty."""
         of_people = (*self.average_tests, *self.tests, *self.changes)
         settled = any(not test.simulated for test in of_people)
         is_other = self.has_verdicts and settled and not self.choices.are_own
@@ -290,10 +293,11 @@ class Comparison:
 
 
 def block_of(test: Difference) -> str:
-    """Where a table has the system of this test."""
+    """The block of a table that has the system of this test."""
     return OTHER if test.exploratory else LATER if test.supplement else ""
 
 
 def first_of(found: Sequence[Difference]) -> Difference | None:
-    """Where only one is shown: beside people rather than simulated ones, the most of them."""
+    """The one to show where only one is: beside people rather than simulated ones, the most of
+    them."""
     return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)

@@ -262,7 +262,7 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 
 
 def main_table(table: Comparison) -> Table:
-    """As it would stand in a paper: the verdicts are in its note."""
+    """The table as it would stand in a paper: the verdicts are in its note."""
     shots = shots_of_people(table.rows)
     told = [
         sentence
@@ -290,7 +290,8 @@ def _terms(table: Comparison) -> Iterable[str]:
 
 
 def paper_tables(table: Comparison) -> list[Table]:
-    """As in a paper: the answer, annotators, systems, full supervision, times; no empty ones."""
+    """The tables as in a paper: the answer, annotators, systems, full supervision, times; no empty
+    ones."""
     return [paper for paper in (main_table(table), *appendix_tables(table)) if paper.lines]
 
 

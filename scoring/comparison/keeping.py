@@ -28,7 +28,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Store(Generic[T]):
-    """Where one part of comparisons is kept: its dataclass, and the job that computes it."""
+    """Keeps one part of comparisons: its dataclass, and the job that computes it."""
 
     part: Part
     kind: type[T]
@@ -48,7 +48,8 @@ class Store(Generic[T]):
         return restored(self.kind, kept.result) if kept.result else None
 
     def keep(self, scope: Scope, choices: Choices, computed: T, fingerprint: str) -> Kept:
-        """Of two readers who computed the same at once, either may write the same figures."""
+        """Keep what was computed; of two readers who computed the same at once, either may write
+        the same figures."""
         kept, _ = Kept.objects.update_or_create(
             **self._lookup(scope, choices),
             defaults={

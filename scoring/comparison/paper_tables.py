@@ -126,7 +126,7 @@ def figures_by_column(
 
 
 def task_order(rows: Iterable[Row]) -> list[str]:
-    """As the published figures go, then the others by name."""
+    """The tasks as the published figures go, then the others by name."""
     published: list[str] = []
     others: list[str] = []
     for row in rows:
@@ -333,7 +333,8 @@ def _system_line(line: FigureLine, links: Links) -> Line:
 
 
 def name_cell(line: FigureLine, name: str, size: str = "") -> Cell:
-    """With how a system was adapted, and where it was published; people are named by that."""
+    """Name a system with how it was adapted, and where it was published; people are named by
+    that."""
     sources = dict.fromkeys(row.source for row in line.figures.values() if row.source)
     about = " ".join(filter(None, [method_label(line.first.method), size]))
     return Cell(name, aside=about, note="; ".join(sources) if line.kind == "system" else "")

@@ -32,7 +32,7 @@ TICKS = ("simulated", "with_excluded", "without_signs")
 
 
 class NoSuchChoice(BadInput, Http404):
-    """In an address: a reader finds no such page, and a program is told why."""
+    """Refuses a choice in an address: a reader finds no such page, and a program is told why."""
 
 
 def shown_to(request: HttpRequest, scope: Scope, table: Comparison) -> Comparison:
@@ -118,7 +118,7 @@ def _chosen(request: HttpRequest) -> Choices:
 
 
 def arrange(request: HttpRequest, table: Table, usual: Collection[str] = ()) -> Table:
-    """As the address says: `sort`, and `columns-` with the table's name."""
+    """Arrange a table as the address says: `sort`, and `columns-` with the table's name."""
     columns = request.GET.getlist(f"columns-{table.name}")
     return arranged(table, sort=request.GET.get("sort", ""), columns=columns, usual=usual)
 
@@ -135,7 +135,7 @@ def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any])
 
 
 def back_to(page: str, request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    """To a page of the comparison, with the reader's choices."""
+    """Redirect to a page of the comparison, with the reader's choices."""
     address = reverse(page, args=[scope, name])
     given = urlencode(list(request.GET.lists()), doseq=True)
     return redirect(f"{address}?{given}" if given else address)

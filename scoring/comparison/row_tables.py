@@ -50,7 +50,7 @@ def columns_table(provenance: str) -> Table:
 
 
 def interval_table(rows: Iterable[Row], titles: Mapping[str, str]) -> Table:
-    """For which items each interval is, by which method, over how many people or runs and item
+    """Says for which items each interval is, by which method, over how many people or runs and item
     clusters, and under which reference policy. titles: what readers call the studies."""
     return Table(
         "intervals",

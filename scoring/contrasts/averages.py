@@ -61,7 +61,8 @@ class Average:
         return self.low, self.high
 
     def without_gold(self) -> "Average":
-        """As whoever may not see the gold is shown it; its parts are withheld already."""
+        """The average as whoever may not see the gold is shown it; its parts are withheld
+        already."""
         sd, clues_sd = (None if sd is None else released(sd) for sd in (self.sd, self.clues_sd))
         withheld = replace(self, mean=released(self.mean), sd=sd, clues_sd=clues_sd)
         return replace(withheld, low=None, high=None, df=None)
@@ -106,7 +107,7 @@ def share_people(cells: Iterable[Cell]) -> bool:
 
 
 def sharing(people: Iterable[Cell]) -> dict[Sharing, list[Cell]]:
-    """Of a study's cells by shots: those whose tasks share people."""
+    """A study's cells by shots: those whose tasks share people."""
     groups: dict[Sharing, list[Cell]] = {}
     for cell in people:
         name = MEASURED[cell.kind]

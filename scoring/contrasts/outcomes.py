@@ -51,7 +51,7 @@ def state_of(test: Difference) -> State:
 
 
 def claimed_state(test: Difference) -> State:
-    """As the answer tells it: of what is open, to which side it leans."""
+    """The state as the answer tells it: of what is open, to which side it leans."""
     low, high = test.low, test.high
     if test.outcome != OPEN or low is None or high is None or low <= 0 <= high:
         return state_of(test)
@@ -66,12 +66,12 @@ def by_chance(comparisons: int) -> str:
 
 
 def sign_of(test: Difference | None) -> str:
-    """Of what was tested."""
+    """The sign of what was tested; empty without a test."""
     return STATES[state_of(test)][0] if test and test.p is not None else ""
 
 
 def verdict_in_words(test: Difference) -> str:
-    """Such as “people ahead, sure”."""
+    """Write the verdict, such as “people ahead, sure”."""
     return _named(test, ", ".join(filter(None, [STATES[state_of(test)][1], test.certainty])))
 
 

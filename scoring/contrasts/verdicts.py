@@ -27,8 +27,8 @@ Thing = TypeVar("Thing")
 def against_systems(
     pairs: Sequence[differences.Pairing], tasks: Collection[str]
 ) -> tuple[list[Difference], list[Difference]]:
-    """Of every cell of people beside a system; and the averages of those systems that have all the
-    tasks."""
+    """Judge every cell of people beside a system, and the averages of those systems that have all
+    the tasks."""
     families = _grouped(pairs, _family_of)
     cells = [judged for family in families for judged in _judged(family)]
     return cells, _averages(pairs, tasks)

@@ -122,7 +122,7 @@ class _Answers:
         return np.asarray(apart((holds @ holds.T).astype(float), sizes[:, None], sizes[None, :]))
 
     def disagreement(self, distances: Floats) -> Floats:
-        """For each unit, the sum of the distances over its ordered pairs of annotators."""
+        """The sum of the distances over the ordered pairs of annotators, for each unit."""
         pairs = np.asarray(self.counts @ distances) * self.counts.toarray()
         return np.asarray(pairs.sum(axis=1))
 

@@ -106,7 +106,8 @@ COVERS_LESS = (
 
 @dataclass(frozen=True)
 class EpisodeScore:
-    """Over episodes: mean, SD (ddof 0, as FLEX reports it) and percentile-bootstrap interval."""
+    """The score over episodes: mean, SD (ddof 0, as FLEX reports it) and percentile-bootstrap
+    interval."""
 
     mean: float
     sd: float

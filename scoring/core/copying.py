@@ -15,8 +15,9 @@ Answers = Mapping[int, frozenset[str]]
 
 @dataclass(frozen=True)
 class SharedMistakes:
-    """Of the system's wrong answers to items on which the others differ: how many the person gave
-    too, and which share of the others' answers were the same."""
+    """What a person and a system got wrong alike, of the system's wrong answers to items on which
+    the others differ: how many the person gave too, and which share of the others' answers were the
+    same."""
 
     shared: int
     items: int
@@ -25,7 +26,8 @@ class SharedMistakes:
 
     @property
     def is_beyond_chance(self) -> bool:
-        """For one person and one system: with many, compare p with a smaller level."""
+        """Whether it is beyond chance for one person and one system: with many, compare p with a
+        smaller level."""
         return self.items >= FEWEST_MISTAKES and self.shared >= LEAST_SHARE * self.items
 
 

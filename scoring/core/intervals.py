@@ -45,9 +45,10 @@ NO_INTERVAL = "none"
 
 @dataclass(frozen=True)
 class CellInterval:
-    """On the scale of the scores. mean: of the items' means. sd: over the annotators' means (ddof
-    1). low and high hold the mean and lie within [0, 1]; for new items se and df are those with the
-    one more item. What cannot be computed is NaN, and the method `none`; a note says why."""
+    """The interval of a cell's mean, on the scale of the scores. mean: of the items' means. sd:
+    over the annotators' means (ddof 1). low and high hold the mean and lie within [0, 1]; for new
+    items se and df are those with the one more item. What cannot be computed is NaN, and the method
+    `none`; a note says why."""
 
     mean: float
     sd: float
@@ -249,9 +250,9 @@ class LeaveOneOut:
 
 
 def leave_one_out(scores: ArrayLike, clusters: ArrayLike | None = None) -> LeaveOneOut:
-    """Of n × m scores (NaN: not seen), without each annotator in turn. One is flagged who lies 20
-    points or more from the mean of the others, with p ≤ .01/n in a paired t over item clusters
-    (m − 1 df): a description, not a test. Raises as `cell_interval` does."""
+    """Leave each annotator out in turn, of n × m scores (NaN: not seen). One is flagged who lies 20
+    points or more from the mean of the others, with p ≤ .01/n in a paired t over item clusters (m −
+    1 df): a description, not a test. Raises as `cell_interval` does."""
     y = score_matrix(scores)
     if len(y) < 2:
         return LeaveOneOut(np.nan, np.nan, ())

@@ -145,7 +145,7 @@ def third_change(scores: ArrayLike) -> float:
 
 
 def drift(changes: ArrayLike, *, level: float = 0.95) -> Drift:
-    """From the change of each person, paired: Student's t over them, n − 1 degrees of freedom.
+    """Test the change of each person, paired: Student's t over them, n − 1 degrees of freedom.
     Raises ValueError for fewer than two."""
     y = np.asarray(changes, float)
     if y.ndim != 1 or len(y) < 2:

@@ -169,8 +169,8 @@ class Aim:
 
 
 def formula_design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) -> PeopleDesign:
-    """By expected mean squares on the plain scale: V = A/n + I/m + R/(nm); for these items without
-    I/m, but for what is left out of them."""
+    """Find the width by expected mean squares on the plain scale: V = A/n + I/m + R/(nm); for these
+    items without I/m, but for what is left out of them."""
     if aim.estimand == "new_items":
         se, df = map(float, crossed_spread(expected_squares(parts, n, m)))
     else:
@@ -216,8 +216,8 @@ def expected_width(design: PeopleDesign, parts: Components, aim: Aim, mean: floa
 
 
 def simulated_design(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: int) -> PeopleDesign:
-    """With the mean width of its simulated intervals and its quantiles, and how often these hold
-    the truth."""
+    """Give a design the mean width of its simulated intervals and its quantiles, and how often
+    these hold the truth."""
     rng = np.random.default_rng([seed, design.annotators, design.items])
     size = design.annotators * aim.max_items
     replicates = max(100, min(REPLICATES, MOST_SCORES // size))
@@ -311,7 +311,7 @@ def affordable(
 def reaching(
     least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
 ) -> Iterator[PeopleDesign]:
-    """Of the most promising designs, those whose simulated coverage is at least this."""
+    """Yields of the most promising designs those whose simulated coverage is at least this."""
     model = ScoreModel.of_components(parts)
     widths = {one: expected_width(one, parts, aim, model.mean) for one in designs}
     narrowest_first = sorted(widths, key=widths.__getitem__)

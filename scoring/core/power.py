@@ -90,7 +90,7 @@ WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 def logit_model(
     mean: float, annotator_var: float, item_var: float, contrast: Contrast
 ) -> LogitModel:
-    """Of people who score this on average, with these components between them and between items;
+    """Model people who score this on average, with these components between them and between items;
     ValueError where no right or wrong answers are like that."""
     q = mean - contrast.difference
     if not 0 < mean < 1 or not 0 < q < 1:
@@ -205,7 +205,7 @@ def power_of(
 
 
 def expected_squares(parts: Components, n: int, m: int) -> MeanSquares:
-    """Of n × m scores with these components."""
+    """The mean squares to expect of n × m scores with these components."""
     e = np.float64(parts.residual)
     return MeanSquares(m * parts.annotator + e, n * parts.item + e, e, n, m)
 
@@ -231,8 +231,9 @@ def _difference_spread(
 
 @dataclass(frozen=True)
 class Chances:
-    """Of a simulated plan: that its difference is probable (p ≤ .05), and sure (p ≤ .05 over the
-    number of comparisons, and p ≤ .05 without any one annotator; none below eight people)."""
+    """The chances of a simulated plan: that its difference is probable (p ≤ .05), and sure (p ≤
+    .05 over the number of comparisons, and p ≤ .05 without any one annotator; none below eight
+    people)."""
 
     probable: float
     sure: float
@@ -253,7 +254,7 @@ def simulated_chances(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Chances | None:
-    """By the model, whole studies through the test itself; None where the difference cannot be
+    """Play whole studies by the model, through the test itself; None where the difference cannot be
     shown."""
     if not contrast.is_decided_by(annotators):
         return None

@@ -118,7 +118,7 @@ def plan_people(
     seed: int = 0,
     viewers: int | None = None,
 ) -> tuple[people_designs.PeopleDesign, ...]:
-    """For each number of annotators the most items that the budget allows, narrowest first.
+    """Plan for each number of annotators the most items that the budget allows, narrowest first.
 
     budget and the hourly rate are in one currency, times in seconds; fee is the platform's share on
     top (0.33 for a third). The variances are components on the scale of the scores. max_items is

@@ -176,8 +176,8 @@ HALF = 0.5 - 1e-9
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one cell, or of many in arrays, from the matrix with one more item. mean: p′. se and df:
-    √V′ and Satterthwaite's degrees of freedom within their bounds."""
+    """The spread of one cell, or of many in arrays, from the matrix with one more item. mean: p′.
+    se and df: √V′ and Satterthwaite's degrees of freedom within their bounds."""
 
     mean: Floats
     se: Floats
@@ -207,13 +207,13 @@ def with_one_more(scores: Floats) -> Floats:
 
 
 def complete_spread(scores: Floats) -> Spread:
-    """Of complete scores (…, n, m)."""
+    """The spread of complete scores (…, n, m)."""
     y = with_one_more(scores)
     return _spread(mean_squares(y), y.mean(axis=(-2, -1), dtype=float))
 
 
 def expected_spread(squares: MeanSquares, mean: float) -> Spread:
-    """Of a cell with these mean squares and this mean, without its scores."""
+    """The spread of a cell with these mean squares and this mean, without its scores."""
     m = squares.m
     longer = with_constant_items(squares, 1)
     apart = m / (m + 1) * (mean - one_more_score(mean)) ** 2
@@ -236,10 +236,10 @@ def _spread(squares: MeanSquares, mean: Floats) -> Spread:
 
 @dataclass(frozen=True)
 class GapSquares:
-    """Of n × m scores; every item weighs alike, and so does each of its viewers. c_annotator,
-    c_item and c_residual: how much of each mean square belongs to the variance of the mean over new
-    annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing is missing. mean: of the
-    items' means. groups: of people and items that no score links."""
+    """The mean squares of n × m scores with gaps; every item weighs alike, and so does each of its
+    viewers. c_annotator, c_item and c_residual: how much of each mean square belongs to the
+    variance of the mean over new annotators and new items; 1/(nm), 1/(nm) and −1/(nm) where nothing
+    is missing. mean: of the items' means. groups: of people and items that no score links."""
 
     annotator: float
     item: float
@@ -264,8 +264,8 @@ def item_means(scores: Floats) -> Floats:
 
 
 def gap_squares(scores: Floats) -> GapSquares:
-    """Of n × m scores that `why_no_fit` has nothing against: time and memory go with the answers,
-    and with the pairs of people who share an item."""
+    """Compute them for n × m scores that `why_no_fit` has nothing against: time and memory go with
+    the answers, and with the pairs of people who share an item."""
     person, item, score = _answers_in(scores)
     answers, of_item = np.bincount(person), np.bincount(item)
     n, m, observed = len(answers), len(of_item), len(score)
@@ -287,8 +287,8 @@ def gap_squares(scores: Floats) -> GapSquares:
 
 
 def gap_spread(scores: Floats) -> Spread:
-    """Of the mean of the items' means, with one more item that as many saw as the others: one that
-    everybody saw would let the interval grow with the people."""
+    """The spread of the mean of the items' means, with one more item that as many saw as the
+    others: one that everybody saw would let the interval grow with the people."""
     squares = gap_squares(scores)
     n, m, longer, mean = squares.n, squares.m, squares.m + 1, squares.mean
     people = squares.c_annotator * squares.annotator

@@ -13,8 +13,8 @@ from scoring.core.variance import Floats, mean_with_one_more, t_chance, t_quanti
 
 
 def over_tasks(means: ArrayLike, sds: ArrayLike) -> tuple[float, float, float]:
-    """From one mean and one SD for each of T tasks: the mean of the means, its SD √(Σ sd²)/T, and
-    √(Σ sd²), which the CLUES leaderboard prints in its place. NaN wherever one is NaN."""
+    """Average one mean and one SD for each of T tasks: the mean of the means, its SD √(Σ sd²)/T,
+    and √(Σ sd²), which the CLUES leaderboard prints in its place. NaN wherever one is NaN."""
     mean, sd = np.asarray(means, float), np.asarray(sds, float)
     if mean.ndim != 1 or mean.shape != sd.shape or not mean.size:
         raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair per task.")
@@ -181,7 +181,7 @@ class Member:
 
     @property
     def people(self) -> float:
-        """Of systems there are never too few."""
+        """How many people it rests on; of systems there are never too few."""
         return np.inf if self.test.people is None else self.test.people
 
 

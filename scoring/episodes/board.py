@@ -94,7 +94,7 @@ class EpisodeReader:
         return self._shots.get((test_set.task_id, test_set.episode), 0)
 
     def of_systems(self, runs: Iterable[Run]) -> list[EpisodeResult]:
-        """Only episodes in which every question is answered."""
+        """The systems' results, on episodes alone in which every question is answered."""
         members = ((run.test_set_id, system_of(run), run.pk) for run in runs)
         return list(self._results(members, run_scores))
 

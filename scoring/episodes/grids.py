@@ -66,7 +66,8 @@ def simulate_grid(points: Sequence[Row], rules: Rules, *, workers: int | None = 
 
 
 def distribute_grid(points: Sequence[Row], rules: Rules, *, parts: int) -> str:
-    """As so many jobs for any number of workers. Returns the name by which it is collected."""
+    """Distribute a grid as so many jobs for any number of workers. Returns the name by which it is
+    collected."""
     if parts < 1:
         raise BadInput("A grid is cut into at least one part.")
     grid = secrets.token_hex(8)
@@ -97,7 +98,8 @@ def simulate_part(job: Job, progress: queue.Progress) -> queue.Result:
 
 
 def collect_grid(grid: str) -> list[Row] | None:
-    """None while some of it is unfinished. Raises Refusal for a part that failed or was stopped."""
+    """Collect a grid; None while some of it is unfinished. Raises Refusal for a part that failed or
+    was stopped."""
     jobs = list(jobs_of(grid))
     for job in jobs:
         if job.is_over and job.state != JobState.DONE:

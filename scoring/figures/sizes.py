@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Size:
-    """Of a figure: its width in inches, how many panels stand in a row, the points of its smallest
-    text, and how high a panel is beside its width."""
+    """The size of a figure: its width in inches, how many panels stand in a row, the points of its
+    smallest text, and how high a panel is beside its width."""
 
     width: float
     across: int

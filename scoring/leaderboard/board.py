@@ -52,7 +52,8 @@ def gather_entries(
     policies: Mapping[str, str],
     rule: Rule,
 ) -> list[Entry]:
-    """Of these tasks; the people of running studies among them, marked as such."""
+    """Gather the entries of these tasks; the people of running studies among them, marked as
+    such."""
     published = [row for row in reported_rows(benchmark, None) if reader.choices.wants(row.shots)]
     return [
         *_systems(reader, benchmark, tasks, rule),

@@ -87,12 +87,12 @@ class Ranking:
 
     @property
     def lacks_nothing(self) -> bool:
-        """For a rank, which only systems have."""
+        """Whether it lacks nothing for a rank, which only systems have."""
         return self.entry.kind == SYSTEM and self.mean is not None and not self.gaps
 
     @property
     def is_unranked(self) -> bool:
-        """Only of a system: people and no skill never have a rank."""
+        """Whether a system has no rank: people and no skill never have one."""
         return self.entry.kind == SYSTEM and self.rank is None
 
 
@@ -124,7 +124,7 @@ def over_tasks(
 
 
 def ranked(rankings: Iterable[Ranking]) -> list[Ranking]:
-    """By mean, highest first; then the systems without a rank. Equal means share a rank."""
+    """Rank by mean, highest first; then the systems without a rank. Equal means share a rank."""
     found = list(rankings)
     means = [ranking.mean or 0.0 for ranking in found if ranking.lacks_nothing]
     placed = [

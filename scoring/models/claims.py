@@ -80,7 +80,8 @@ def check_deletable(runs: Iterable[Run]) -> None:
 
 
 def named_matches(study: Study, system: str, method: str) -> bool:
-    """With its method or without; nothing matches where none was named."""
+    """Whether a study named this system, with its method or without; nothing matches where none was
+    named."""
     named = {name.casefold() for name in study.named_systems}
     words = system.split()
     ways = (words, [*words, method_label(method)])

@@ -32,7 +32,8 @@ def shots_text(shots: str) -> str:
 
 
 def shots_order(shots: int | str | None) -> tuple[float, str]:
-    """By number; episodes that have training examples after none, fully supervised last."""
+    """Orders shots by number; episodes that have training examples after none, fully supervised
+    last."""
     words = {FEW: 0.5, FULLY_SUPERVISED: float("inf")}
     return words[str(shots)] if shots in words else float(shots or 0), str(shots)
 
@@ -54,7 +55,7 @@ class Method(models.TextChoices):
 
 
 def method_label(method: str | None) -> str:
-    """Behind a system's name. "Other" would tell a reader nothing."""
+    """The method behind a system's name. "Other" would tell a reader nothing."""
     return "" if not method or method == Method.OTHER else method
 
 
@@ -108,7 +109,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(task__benchmark=benchmark)
 
     def with_standing(self) -> Self:
-        """With all that their standing takes, so that a list asks once."""
+        """The runs with all that their standing takes, so that a list asks once."""
         is_by_researchers = ExpressionWrapper(by_researchers(), models.BooleanField())
         runs = self.select_related("board_decision")
         return runs.annotate(is_by_researchers=is_by_researchers)
@@ -302,7 +303,7 @@ class Spending(models.Model):
 
 
 class Reply(models.Model):
-    """Behind a prediction; as final as that is."""
+    """The reply behind a prediction; as final as that is."""
 
     prediction = models.OneToOneField(
         Prediction, on_delete=models.CASCADE, primary_key=True, related_name="reply"

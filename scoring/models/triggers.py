@@ -94,7 +94,7 @@ def drop_triggers(connection: BaseDatabaseWrapper) -> None:
 def lift_triggers(
     sender: AppConfig, using: str, plan: Sequence[object] = (), **kwargs: Any
 ) -> None:
-    """Before a migration, where the database needs it."""
+    """Drop the triggers before a migration, where the database needs it."""
     if plan and connections[using].vendor == "sqlite":
         drop_triggers(connections[using])
 

@@ -135,9 +135,9 @@ def design_of(
 def size_of(
     batches: Sequence[Batch], people: Sequence[int], contexts: Sequence[Set[str]]
 ) -> tuple[int, int, int | None]:
-    """Of a cell, by the people and the contexts of each batch: the contexts of one person (least,
-    unless they meet different parts), the splits, and about how many people have each, of parts. A
-    sample that all are asked is no part."""
+    """The size of a cell, by the people and the contexts of each batch: the contexts of one person
+    (least, unless they meet different parts), the splits, and about how many people have each, of
+    parts. A sample that all are asked is no part."""
     sets = {batch.test_set for batch in batches}
     sizes = list(map(len, contexts))
     if len(sets) == 1 or not all(PART in one.name for one in sets):
@@ -169,7 +169,7 @@ def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign
 
 
 def designs_of_width(assumptions: Assumptions, width: float) -> list[PeopleDesign]:
-    """For each number of annotators the fewest items that reach the width, cheapest first."""
+    """Find for each number of annotators the fewest items that reach the width, cheapest first."""
     if width <= 0:
         raise ValueError("the width must be above 0.")
     narrowest = design_of(assumptions, MOST_ANNOTATORS, assumptions.max_items).width
@@ -190,8 +190,8 @@ def designs_of_width(assumptions: Assumptions, width: float) -> list[PeopleDesig
 def reaching(
     assumptions: Assumptions, fewest: int, reaches: Callable[[int, int], bool], *, dearer: float = 1
 ) -> list[PeopleDesign]:
-    """For each number of annotators the fewest items that do, cheapest first; none of which the
-    people alone cost so many times as much as the cheapest."""
+    """Find for each number of annotators the fewest items that do, cheapest first; none of which
+    the people alone cost so many times as much as the cheapest."""
     designs: list[PeopleDesign] = []
     cheapest = float("inf")
     for annotators in range(fewest, MOST_ANNOTATORS + 1):

@@ -54,7 +54,8 @@ class Plan:
 
     @cached_property
     def frontier(self) -> tuple[people_designs.PeopleDesign, ...]:
-        """By annotators, with the most items that a budget buys, or the fewest of a width."""
+        """The designs by annotators, with the most items that a budget buys, or the fewest of a
+        width."""
         designs = {design.annotators: design for design in self._designs}
         if self._best:  # as it was checked
             designs[self._best.annotators] = self._best
@@ -102,8 +103,8 @@ class Plan:
 
     @cached_property
     def with_all_items(self) -> tuple[int, people_designs.PeopleDesign] | None:
-        """Where the difference is out of reach: the least larger one, in whole points, that the
-        fewest people find on all the items that there are, and their design."""
+        """The least larger difference where the wanted one is out of reach, in whole points, that
+        the fewest people find on all the items that there are, and their design."""
         a, asked = self.assumptions, self.contrast
         assert asked is not None
         people = max(EXPLORATORY_BELOW, a.splits)
@@ -168,7 +169,8 @@ class Plan:
 
     @cached_property
     def model(self) -> LogitModel | None:
-        """Of the answers, where there is a difference to show and answers can be like that."""
+        """The model of the answers, where there is a difference to show and answers can be like
+        that."""
         a = self.assumptions
         if self.contrast is None:
             return None

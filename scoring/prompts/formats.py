@@ -66,7 +66,7 @@ class Pattern:
 
 
 def read_templates(path: Path) -> dict[str, Template]:
-    """By task. Raises BadInput with what is wrong."""
+    """Read the templates by task. Raises BadInput with what is wrong."""
     return _by_task(path, "a template", _template)
 
 
@@ -240,7 +240,8 @@ def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 
 def clues_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    """As CLUES gives its models an example: the question and the text, no description."""
+    """Write an example as CLUES gives it to its models: the question and the text, no
+    description."""
     return _lines_by_example(prompts, "clues", lambda one: " ".join([one.question, *one.context]))
 
 

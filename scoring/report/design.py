@@ -184,7 +184,7 @@ class Design:
 
     @property
     def least_check_scores(self) -> str:
-        """In percent, of each batch's checks; empty where there is no floor."""
+        """The least scores of each batch's checks, in percent; empty where there is no floor."""
         checked = [batch for batch in self.batches if batch.check_set]
         floors = {one.least_check_score for one in checked if one.least_check_score is not None}
         return " or ".join(f"{floor:g} %" for floor in sorted(floors))
@@ -241,7 +241,7 @@ class Design:
 
     @cached_property
     def screened(self) -> set[bool]:
-        """Of every batch, whether a rule can send somebody away before the test."""
+        """Says of the batches whether a rule can send somebody away before the test."""
         return {
             _by_training(batch) or bool(batch.check_set and batch.least_check_score is not None)
             for batch in self.batches
@@ -267,7 +267,7 @@ class Design:
 
     @property
     def admitted(self) -> dict[str, str]:
-        """Of 100 guessers how many get in, and of 100 careful people how many do not, simulated."""
+        """How many of 100 guessers get in, and of 100 careful people how many do not, simulated."""
         return {
             "guessers": span([round(100 * one.guessers_in) for one in self._simulated]),
             "careful": span([round(100 * one.careful_out) for one in self._simulated]),

@@ -40,7 +40,8 @@ MARKS = {
 
 
 class Report:
-    """Without pay for whoever may not see what anybody is paid; `with_agreement` as in `Facts`."""
+    """The whole report, without pay for whoever may not see what anybody is paid; `with_agreement`
+    as in `Facts`."""
 
     def __init__(
         self, study: Study, *, with_pay: bool = True, with_agreement: bool = False

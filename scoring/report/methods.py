@@ -86,7 +86,8 @@ def told(facts: Facts) -> dict[str, Any]:
 
 
 def paragraphs(document: str, part: str, context: dict[str, Any]) -> list[str]:
-    """Of a part of a template, whose lines are joined up to each line with ¶ alone."""
+    """The paragraphs of a part of a template, whose lines are joined up to each line with ¶
+    alone."""
     template: Any = get_template(f"scoring/report/{document}.txt#{slugify(part)}")
     text = template.template.render(Context(context, autoescape=False))
     lines = [line.strip(" ") for line in text.split("\n")]

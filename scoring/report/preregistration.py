@@ -113,7 +113,8 @@ class Registered:
 
     @property
     def comparisons(self) -> int:
-        """Of the family of single tasks: of each cell with each system that was named, or one."""
+        """How many comparisons the family of single tasks has: of each cell with each system that
+        was named, or one."""
         cells = {(batch.task_id, batch.shots, batch.pool_id) for batch in self.batches}
         return max(1, len(cells) * self._systems)
 

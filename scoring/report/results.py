@@ -65,7 +65,7 @@ class CellFacts:
 
     @property
     def moved(self) -> float | None:
-        """By how much the exclusions moved its mean."""
+        """How far the exclusions moved its mean."""
         if self.with_excluded is None or self.with_excluded.mean is None or self.row.mean is None:
             return None
         return abs(self.row.mean - self.with_excluded.mean)
@@ -189,7 +189,7 @@ class Results:
 
     @property
     def runs(self) -> list[str]:
-        """Such as “BERT-Base FT 1 to 5 runs”, of each system's comparisons."""
+        """The runs of each system's comparisons, such as “BERT-Base FT 1 to 5 runs”."""
         counts: dict[str, list[int]] = defaultdict(list)
         for test in self.tests:
             counts[name_of(test)].append(test.runs or 0)
@@ -207,7 +207,8 @@ class Results:
 
     @property
     def answers_an_item(self) -> str:
-        """Not every batch of a cell has all items: the fewest to the most."""
+        """The answers an item has, the fewest to the most: not every batch of a cell has all
+        items."""
         return span([count for cell in self.cells for count in cell.row.answers_an_item])
 
     @property

@@ -29,8 +29,8 @@ COLUMNS = (
 
 
 class Signs:
-    """Of the people whose answers count. tests: every difference; without: the same without the
-    people who show signs, which takes a while."""
+    """Tells of the people whose answers count. tests: every difference; without: the same without
+    the people who show signs, which takes a while."""
 
     def __init__(
         self, study: Study, tests: Sequence[Difference], without: Callable[[], Sequence[Difference]]

@@ -93,8 +93,8 @@ def _lifted(study: Study, people: Iterable[Assignment]) -> int:
 
 
 class Screened:
-    """Of those who finished checks or a training: scores in percent at their first answers, and how
-    many were sent away. Those who were not score more by this very choice."""
+    """Tells of those who finished checks or a training: scores in percent at their first answers,
+    and how many were sent away. Those who were not score more by this very choice."""
 
     def __init__(self, scores: Sequence[float], out: int) -> None:
         self.finished = len(scores)

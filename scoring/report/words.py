@@ -59,7 +59,7 @@ def semicolon(forloop: Mapping[str, Any]) -> str:
 
 @register.filter
 def day(moment: date | str) -> str:
-    """Of a text too, as dates are exported."""
+    """Write a day; of a text too, as dates are exported."""
     on = date.fromisoformat(moment) if isinstance(moment, str) else moment
     return f"{on.day} {on:%B %Y}"
 
@@ -117,7 +117,7 @@ def without_stop(text: str) -> str:
 
 @register.filter
 def quoted(text: str) -> str:
-    """At the end of a sentence, with one stop."""
+    """Quote a text at the end of a sentence, with one stop."""
     words = without_stop(text)
     return f"“{words}”" if words.endswith(ENDS) else f"“{words}”."
 

@@ -86,7 +86,8 @@ def counts_of(report: Mapping[str, Any]) -> Counts:
 
 
 def tuning_of(report: Mapping[str, Any]) -> dict[str, str]:
-    """By the names of its settings, as a command takes them; empty where it was not tuned."""
+    """The tuning by the names of its settings, as a command takes them; empty where it was not
+    tuned."""
     tuning = report.get("tuning", {})
     flat = {**tuning, **tuning.get("settings", {}), **report.get("tuned", {})}
     return {name: str(value) for name, value in flat.items() if name != "settings"}

@@ -41,7 +41,7 @@ class ItemFinder:
         return len(self._in_order)
 
     def at(self, place: int) -> int:
-        """From 0. Raises NoMatch if there is none."""
+        """The item at a place, from 0. Raises NoMatch if there is none."""
         if place >= len(self._in_order):
             raise NoMatch("the test set has fewer items")
         return self._in_order[place]

@@ -117,7 +117,7 @@ def check_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def storable_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
-    """Where nobody can be asked to send it again: what cannot be held is replaced."""
+    """Replace what cannot be held, where nobody can be asked to send it again."""
     return distinct(tuple(map(storable, pieces)))
 
 
@@ -273,7 +273,7 @@ ABANDONED_AFTER = timedelta(hours=6)
 
 
 def add(run: Run, answers: Answers) -> tuple[int, list[int]]:
-    """As `add_predictions` does, a few at a time."""
+    """Add answers as `add_predictions` does, a few at a time."""
     stored, different, given = 0, list[int](), list(answers.items())
     for start in range(0, len(given), ROWS_AT_ONCE):
         some = dict(given[start : start + ROWS_AT_ONCE])

@@ -56,7 +56,7 @@ def columns_of(runs: Iterable[Run]) -> list[str]:
 
 
 def systems_of(runs: Sequence[Run], columns: Sequence[str]) -> list[System]:
-    """In the order of their names; each has a line for each task that it ran on."""
+    """The systems in the order of their names; each has a line for each task that it ran on."""
     found: dict[tuple[str, str], dict[Task, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         found[run.system, method_label(run.method)][run.task].append(run)

@@ -96,7 +96,7 @@ def _on_disk(upload: Upload) -> Iterator[tuple[str, Path]]:
 
 
 def arguments_of(given: Mapping[str, Any], benchmark: Benchmark, page: list[str]) -> dict[str, Any]:
-    """Of both jobs, by what their form says."""
+    """The arguments of both jobs, by what their form says."""
     ticks = {name: given[name] for name in TICKS}
     said = {name: value for name, value in given.items() if name not in TICKS and value}
     return {"benchmark": benchmark.pk, "page": page, "said": said, **ticks}

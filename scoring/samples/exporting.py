@@ -89,7 +89,7 @@ class Evaluation:
 
     @cached_property
     def samples(self) -> list[Record]:
-        """In the order of the test set, without the items that have no answer."""
+        """The samples in the order of the test set, without the items that have no answer."""
         items, scores = self.vector.items, self.vector.scores
         rows = zip(items.example_ids, items.source_ids, items.golds, scores, strict=True)
         return [
@@ -346,7 +346,7 @@ def _folders(evaluation: Evaluation) -> list[str]:
 
 
 def packed(evaluations: Iterable[Evaluation]) -> IO[bytes]:
-    """On disk: runs can have a million answers."""
+    """Pack evaluations on disk: runs can have a million answers."""
 
     def pack(file: IO[bytes]) -> None:
         with ZipFile(file, "w", ZIP_DEFLATED) as archive:

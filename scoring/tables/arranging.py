@@ -36,9 +36,9 @@ def arranged(
 
 
 def in_parts(table: Table, by: str, *, told: str = "") -> Table:
-    """By the values of one column, which then need not stand in the lines, with how often each
-    value of the column `told` occurs. A short table, a sorted one, or one with a single value of
-    that column stays in one piece."""
+    """Part a table by the values of one column, which then need not stand in the lines, with how
+    often each value of the column `told` occurs. A short table, a sorted one, or one with a single
+    value of that column stays in one piece."""
     column = next((column for column in table.columns if column.key == by), None)
     if column is None or table.is_sorted or len(table.lines) <= MOST_LINES:
         return table

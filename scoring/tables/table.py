@@ -76,7 +76,8 @@ class Column:
         return replace(self, key=key, heading=heading, source=source or self.source)
 
     def value_of(self, thing: object) -> Value:
-        """Of one that has what the column shows; nothing where a part of it is missing."""
+        """The value of a thing that has what the column shows; None where a part of it is
+        missing."""
         found: Any = thing
         for name in (self.source or self.key).split("."):
             is_mapping = isinstance(found, Mapping)
@@ -190,8 +191,9 @@ class ReadCell:
 
     @property
     def stacked(self) -> list[str]:
-        """In a paper: score and SD, behind the sign, which leaves them aligned; beneath them the
-        interval and what it rests on. Of a name what stands aside, and its source."""
+        """Write a cell as in a paper: score and SD, behind the sign, which leaves them aligned;
+        beneath them the interval and what it rests on. Of a name what stands aside, and its
+        source."""
         if not self.column.is_number:
             aside = "; ".join(filter(None, [self.cell.aside, self.cell.note]))
             return [self.text + self.cell.marks, aside, self.cell.size]
@@ -336,7 +338,7 @@ class Table:
         return replace(self, columns=tuple(one for one in self.columns if one.key not in keys))
 
     def with_names(self, key: str, names: Mapping[str, str]) -> "Table":
-        """With what readers call the values of one column."""
+        """Name the values of one column as readers call them."""
         columns, further = (
             tuple(replace(each, names=names) if each.key == key else each for each in those)
             for those in (self.columns, self.further)
@@ -394,12 +396,13 @@ def records_of(columns: Sequence[Column], things: Iterable[object]) -> tuple[dic
 
 
 def columns_in(module: str, table: str) -> dict[str, Column]:
-    """By key, as the file beside a module describes them: those of `rows.py` in `rows.toml`."""
+    """Reads the columns by key, as the file beside a module describes them: those of `rows.py` in
+    `rows.toml`."""
     return {key: Column(key, **about) for key, about in _described(module)[table].items()}
 
 
 def table_in(module: str, name: str, columns: Iterable[Column]) -> Table:
-    """Without lines; its title and note as that file has them, under `about`."""
+    """Reads a table without lines; its title and note as that file has them, under `about`."""
     return Table(name, **_described(module)["about"][name], columns=tuple(columns))
 
 
@@ -425,7 +428,7 @@ def rounded(value: float | None, digits: int = 1) -> str:
 
 
 def signed(value: float) -> str:
-    """With its sign, a true minus."""
+    """Write a number with its sign, a true minus."""
     return f"{value:+.1f}".replace("-", "−")
 
 

@@ -6,7 +6,7 @@ ENDS = (".", "?", "!", "…")
 
 
 def with_stop(text: str) -> str:
-    """As a sentence, with one stop at its end."""
+    """End a text as a sentence, with one stop."""
     return text if not text or text.endswith(ENDS) else f"{text}."
 
 

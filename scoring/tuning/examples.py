@@ -124,7 +124,7 @@ class MissingWords(_ChoosesLabels):
         return torch.stack([self.scores(batch) for _ in range(max(times, 1))]).mean(dim=0)
 
     def scores(self, batch: Sequence[PromptExample]) -> Any:
-        """Of each label's word in the place of the mask, a row for each example."""
+        """Score each label's word in the place of the mask, a row for each example."""
         encoded = self.encoded([self._text(example) for example in batch])
         masks = encoded["input_ids"] == self.source.tokenizer.mask_token_id
         if not bool(masks.any(dim=-1).all()):

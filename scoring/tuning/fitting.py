@@ -36,7 +36,7 @@ Answers = Iterator[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from; code that lies beside its weights is never run."""
+    """Says where a model comes from; code that lies beside its weights is never run."""
 
     place: str
     # A checkpoint whose weights replace those of the place; see `load_checkpoint`.
@@ -87,7 +87,8 @@ class Source:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the weights, or the commit of a hub's model: the same name may hold other weights."""
+        """A fingerprint of the weights, or the commit of a hub's model: the same name may hold
+        other weights."""
         folder, digest = Path(self.place), sha256()
         files = [file for pattern in WEIGHTS for file in sorted(folder.glob(pattern))]
         for path in [*files, *filter(None, [self.checkpoint])]:
@@ -191,12 +192,12 @@ class Tuner(ABC):
         return encoded.to(self.source.device)
 
     def context_of(self, example: PromptExample) -> str:
-        """As encoders take it: the texts of a pair with a separator between them."""
+        """The context as encoders take it: the texts of a pair with a separator between them."""
         return f" {self.source.tokenizer.sep_token} ".join(example.context)
 
     def encoded_pairs(self, examples: Sequence[PromptExample], **options: Any) -> Any:
-        """As CLUES gives them to encoders: each question with its text, of which what is too long
-        is cut, or goes into more windows."""
+        """Encode each question with its text as CLUES gives them to encoders, of which what is too
+        long is cut, or goes into more windows."""
         tokenizer, most = self.source.tokenizer, self.settings.max_length
         questions = [example.question for example in examples]
         longest = max(map(len, tokenizer(questions, add_special_tokens=False)["input_ids"]))

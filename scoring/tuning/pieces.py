@@ -47,7 +47,8 @@ class Window:
         return None
 
     def characters(self, first: int, last: int) -> Span:
-        """Where a piece of the text begins and ends that goes from one token to another."""
+        """The characters where a piece of the text begins and ends that goes from one token to
+        another."""
         return self.places[first][0], self.places[last][1]
 
 
@@ -126,7 +127,7 @@ class _FindsPieces(Tuner):
 
 
 def mentions(text: str, context: str) -> Iterator[int]:
-    """Where the text begins in the context, each time."""
+    """Find where the text begins in the context, each time."""
     return (found.start() for found in re.finditer(f"(?={re.escape(text)})", context))
 
 
@@ -267,7 +268,7 @@ class Tagging(_FindsPieces):
         return [{"labels": tags_of(window, spans)}]
 
     def scored(self, windows: Sequence[Window], output: Any) -> Iterator[list[Tagged]]:
-        """By the scores of the three tags, for each token of a window."""
+        """Yields, for each token of a window, the scores of its three tags."""
         pads_left = self.source.tokenizer.padding_side == "left"
         for window, row in zip(windows, output.logits.tolist(), strict=True):
             length = len(window.places)

@@ -39,8 +39,8 @@ DEFAULTS = {"seed": 0}
 
 @dataclass(frozen=True)
 class Settings:
-    """By default those of MT-DNN as CLUES ran it for fine-tuning (classic_finetuning/, batch size
-    and epochs of its script)."""
+    """The settings of a tuning, by default those of MT-DNN as CLUES ran it for fine-tuning
+    (classic_finetuning/, batch size and epochs of its script)."""
 
     # Whose settings these are where nothing else is said.
     recipe: str = "CLUES"
@@ -100,7 +100,7 @@ UNIFEW = Settings(
 
 
 def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
-    """With what is given and not None. Raises BadInput for what cannot be."""
+    """The settings with what is given and not None. Raises BadInput for what cannot be."""
     said = {name: given[name] for name in OPTIONS if given.get(name) is not None}
     if said.get("epochs") and "steps" not in said:
         said["steps"] = None

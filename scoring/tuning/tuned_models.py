@@ -79,7 +79,8 @@ class TunedModel:
 
 
 def tuned_model(options: Mapping[str, Any]) -> TunedModel:
-    """By a model's architecture and the options of `finetune_model`. Raises BadInput for others."""
+    """Make a model by its architecture and the options of `finetune_model`. Raises BadInput for
+    others."""
     source = Source(options["folder"], options["checkpoint"], _device(options["device"]))
     method, head = options["method"], options["head"]
     config = source.config

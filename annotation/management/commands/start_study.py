@@ -22,7 +22,7 @@ class Command(ChangingCommand):
         super().handle(*args, **options)
 
     def act(self, study: Study, by: User | None) -> str:
-        """With what the page of the start warns of."""
+        """Start it, and say what the page of the start warns of."""
         check_can_start(study, at=clock.now())
         warnings = start_advice(study)
         dry = "Nothing is missing, and nothing was started."

@@ -39,7 +39,7 @@ def key_of(batch: Batch) -> Key:
 
 
 def batch_tables(batches: Sequence[Batch]) -> list[dict[str, Any]]:
-    """As few tables as say it all, the same for the same batches, whatever their order."""
+    """Writes as few tables as say it all, the same for the same batches, whatever their order."""
     ways = cache(_ways)
     whole = _whole_layouts(batches)
     tables = [one for batch in batches for one in _table(batch, ways(batch.task), whole)]

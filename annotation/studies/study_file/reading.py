@@ -161,7 +161,7 @@ class StudyFile:
                 raise self.wrong((*place, key), sentence)
 
     def values(self, place: Place, known: Mapping[str, Setting]) -> dict[str, Any]:
-        """By key the values that a table gives, as their columns hold them."""
+        """The values that a table gives, by key, as their columns hold them."""
         self.check_keys(place, known)
         given = self.table(*place)
         return {

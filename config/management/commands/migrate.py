@@ -24,7 +24,7 @@ class Command(migrate.Command):
     autodetector = TablesAlone
 
     def check(self, *args: Any, **kwargs: Any) -> None:
-        """Of triggers that are missing it says nothing: it is about to make them."""
+        """Run the checks without those of missing triggers: it is about to make them."""
         silenced = settings.SILENCED_SYSTEM_CHECKS
         settings.SILENCED_SYSTEM_CHECKS = [*silenced, *MISSING_TRIGGERS]
         try:

@@ -41,7 +41,8 @@ LOGITS = (
 
 
 def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
-    """With what reads each; and those that nothing reads. Raises BadInput if nothing fits."""
+    """Find the files with what reads each; and those that nothing reads. Raises BadInput if nothing
+    fits."""
     if not path.exists():
         raise BadInput(f"{path} does not exist; name a file or a folder.")
     found = [(_reader_for(candidate), candidate) for candidate in _candidates(path)]

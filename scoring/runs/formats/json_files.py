@@ -116,7 +116,7 @@ class _Stream:
         self._at += 1
 
     def each(self, begin: str, end: str) -> Iterator[None]:
-        """Once before each element of an array or object, which is to be read then."""
+        """Stops once before each element of an array or object, which is to be read then."""
         self.expect(begin)
         if self.peek() != end:
             yield

@@ -118,7 +118,7 @@ class ReadOptions:
 
 
 class Reader(NamedTuple):
-    """Of one format: whether it reads a file or folder, and how."""
+    """Reads one format: whether a file or folder is of it, and how."""
 
     name: str
     fits: Callable[[Path], bool]
@@ -126,8 +126,8 @@ class Reader(NamedTuple):
 
 
 def as_verdict(value: object) -> bool | None:
-    """Of a metric that is 1 for a right answer and 0 for a wrong one, in numbers or Inspect's
-    letters."""
+    """Read the verdict of a metric that is 1 for a right answer and 0 for a wrong one, in numbers
+    or Inspect's letters."""
     marks = {"C": True, "I": False, "1": True, "0": False, "1.0": True, "0.0": False}
     return marks.get(str(int(value) if isinstance(value, bool) else value))
 
