@@ -5,8 +5,7 @@ from celery import shared_task
 
 from annotation.jobs import queue
 from annotation.models import Job, Study, StudyState
-from scoring.analysis import analysing
-from scoring.analysis.kept import STORE
+from scoring.analysis import analysing, kept
 from scoring.cells.scope import Scope
 from scoring.comparison import comparing
 from scoring.comparison.claims import is_frozen
@@ -14,15 +13,15 @@ from scoring.comparison.claims import is_frozen
 
 @queue.runs(comparing.STORE.job)
 def compute_comparison(job: Job, progress: queue.Progress) -> queue.Result:
-    kept, compute = job.arguments["comparison"], comparing.compute_table
-    table = comparing.STORE.compute_enqueued(kept, compute, progress=progress)
+    ordered, compute = job.arguments["comparison"], comparing.compute_table
+    table = comparing.STORE.compute_enqueued(ordered, compute, progress=progress)
     return {"summary": f"{len(table.rows)} rows computed."}
 
 
-@queue.runs(STORE.job)
+@queue.runs(kept.STORE.job)
 def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
-    kept, compute = job.arguments["comparison"], analysing.analyse
-    analysis = STORE.compute_enqueued(kept, compute, progress=progress)
+    ordered, compute = job.arguments["comparison"], analysing.analyse
+    analysis = kept.STORE.compute_enqueued(ordered, compute, progress=progress)
     return {"summary": f"{len(analysis.uncertainty)} cells analysed."}
 
 

@@ -203,12 +203,12 @@ def test_goes_on_while_somebody_may_still_send_a_last_page(
     researcher: Client, batch: Batch
 ) -> None:
     make.at_work(batch)
-    assert "<dt>at work</dt>" in read(researcher, "watch", batch)
+    assert "<dt>At work</dt>" in read(researcher, "watch", batch)
     close_study(batch.study, at=make.NOON)
     assert standing(batch, at=make.NOON).can_change
     page = read(researcher, "watch", batch)
-    assert "<dt>may still send a last page, until 12:03 UTC</dt><dd>1</dd>" in page
-    assert "<dt>at work</dt>" not in page
+    assert "<dt>May still send a last page, until 12:03 UTC</dt><dd>1</dd>" in page
+    assert "<dt>At work</dt>" not in page
 
 
 def test_names_items_with_reported_problems(researcher: Client, batch: Batch) -> None:

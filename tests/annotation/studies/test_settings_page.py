@@ -517,7 +517,7 @@ def test_begins_a_study_with_the_defaults_of_the_account(admin_client: Client) -
         ("hourly_rate", "0", "The hourly rate must be more than 0."),
         ("currency", "12", "three letters"),
         ("platform_fee", "-1", "cannot be below 0"),
-        ("min_training_score", "101", "between 0 and 100"),
+        ("min_training_score", "101", "100 is the most"),
     ],
 )
 def test_refuses_defaults_as_it_refuses_settings(

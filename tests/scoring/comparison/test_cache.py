@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
-from scoring.analysis import analysing
+from scoring.analysis import kept
 from scoring.analysis.analysing import analyse
 from scoring.analysis.kept import Analysis
 from scoring.cells.rows import Row
@@ -28,7 +28,7 @@ from tests.together import at_once
 pytestmark = pytest.mark.django_db
 NO_CHOICE = Choices()
 COMPUTES: dict[Part, Any] = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
-HOMES: dict[Part, ModuleType] = {Part.TABLE: comparing, Part.ANALYSIS: analysing}
+HOMES: dict[Part, ModuleType] = {Part.TABLE: comparing, Part.ANALYSIS: kept}
 
 parts = pytest.mark.parametrize("part", list(COMPUTES))
 
