@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
@@ -21,6 +22,7 @@ WORDS_OF_FIELDS = ("verbose_name", "help_text", "choices")
 WORDS_OF_MODELS = ("verbose_name", "verbose_name_plural")
 # The last commit with the chain of migrations that today's first ones take the place of.
 LAST_OF_FORMER_CHAIN = "fc16fd9e492e8837b04536ddb2cc975014294205"
+FIRST_OF_TODAY = ("annotation", "0001_initial")
 
 
 class TablesAlone(MigrationAutodetector):
@@ -38,6 +40,23 @@ def _forget_words(model: ModelState) -> None:
         _name, _path, arguments, options = field.deconstruct()
         kept = {key: value for key, value in options.items() if key not in WORDS_OF_FIELDS}
         model.fields[name] = type(field)(*arguments, **kept)
+
+
+# The end of that chain, which version 1.0.0 lacks, and what it adds.
+END_OF_FORMER_CHAIN = ("annotation", "0033_expected_seconds")
+ADDED_AT_ITS_END = """ALTER TABLE annotation_study ADD COLUMN expected_seconds double precision NULL
+CONSTRAINT study_expected_seconds_positive
+CHECK (expected_seconds IS NULL OR expected_seconds > 0)"""
+
+
+def complete_former_chain(database: BaseDatabaseWrapper) -> None:
+    """Bring a database of version 1.0.0 to the end of the former chain."""
+    recorder = MigrationRecorder(database)
+    former = set(MigrationLoader(None).replacements[FIRST_OF_TODAY].replaces)
+    if former - set(recorder.applied_migrations()) == {END_OF_FORMER_CHAIN}:
+        with transaction.atomic(database.alias), database.cursor() as cursor:
+            cursor.execute(ADDED_AT_ITS_END)
+            recorder.record_applied(*END_OF_FORMER_CHAIN)
 
 
 def in_todays_names(applied: Iterable[Key]) -> set[Key]:

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from config.migrations import LAST_OF_FORMER_CHAIN, Key
+from config.migrations import END_OF_FORMER_CHAIN, LAST_OF_FORMER_CHAIN, Key
 from tests.config.databases import NewDatabase, execute
 from tests.config.environment import untouched
 from tests.config.schemas import schema_of
@@ -21,6 +21,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # The last migrations that stand for former ones.
 FIRST = ["annotation", "0002_ready_made"], ["scoring", "0002_researchers"]
+# SQLite drops no column that a constraint names, but a table is what its statement says.
+WITHOUT_EXPECTED_SECONDS = {
+    "postgresql": ["ALTER TABLE annotation_study DROP COLUMN expected_seconds"],
+    "sqlite": [
+        "PRAGMA writable_schema = ON",
+        """UPDATE sqlite_master SET sql = replace(replace(sql,
+        ' "expected_seconds" real NULL,', ''),
+        ' CONSTRAINT "study_expected_seconds_positive" CHECK (("expected_seconds" IS NULL OR '
+        || '"expected_seconds" > 0.0)),', '') WHERE name = 'annotation_study'""",
+    ],
+}
 FORMER_SCHEMA = Path(__file__).with_name("former_schema.json")
 
 
@@ -62,6 +73,20 @@ def test_makes_the_tables_of_the_former_chain_and_goes_on_with_them(
     assert refused.returncode == 1
     assert LAST_OF_FORMER_CHAIN in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+def test_goes_on_with_a_database_of_the_first_release(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    url = new_database()
+    assert migrate(url, tmp_path, *FIRST[1]).returncode == 0
+    former = [key for key in former_names() if key != END_OF_FORMER_CHAIN]
+    execute(url, as_by_the_former_chain(former))
+    execute(url, WITHOUT_EXPECTED_SECONDS[connection.vendor])
+    assert "expected_seconds" not in "\n".join(schema_of(url))
+    done = migrate(url, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "study_expected_seconds_positive" in "\n".join(schema_of(url))
 
 
 def test_rewording_a_field_needs_no_migration(capsys: pytest.CaptureFixture[str]) -> None:

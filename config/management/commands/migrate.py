@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 from annotation.models.errors import BadInput
-from config.migrations import TablesAlone, in_todays_names
+from config.migrations import TablesAlone, complete_former_chain, in_todays_names
 
 # Any number that nothing else locks.
 LOCK = 7_226_004_311
@@ -35,6 +35,8 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         with alone(connection):
+            if not (options["plan"] or options["check_unapplied"]):
+                complete_former_chain(connection)
             try:
                 in_todays_names(MigrationRecorder(connection).applied_migrations())
             except BadInput as problem:
