@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from annotation.benchmarks.archives import TABLES, Files, way_to_table
 from annotation.benchmarks.formats.files import Fields
-from annotation.benchmarks.formats.joining import LINE, as_one
+from annotation.benchmarks.formats.joining import LINE, check_lines, joined
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
 from annotation.benchmarks.formats.versions import in_versions
@@ -28,8 +29,14 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
         found, ignored = find_tables(files.names, files.title, task_files)
     owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
     own = {task.own: {**owns.get(task.own, {}), **said} for task in found}
-    if any(one.get("join", LINE) not in ("", LINE) for one in own.values()):
-        found = [as_one(found, files.title)]
+    joins = {task_file: one.get("join", "") for task_file, one in own.items()}
+    if LINE in joins.values():
+        check_lines(files.names)
+    for task_file, by in joins.items():
+        if by not in ("", LINE):
+            of_file = [task for task in found if task.own == task_file]
+            title = PurePosixPath(task_file).parent.name or files.title
+            found = [one for one in found if one not in of_file] + joined(of_file, title)
     left = (_without(task, own[task.own].get("leave_out", ())) for task in found)
     described = [
         (one, own[task.own])

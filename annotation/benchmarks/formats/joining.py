@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from annotation.benchmarks.formats.columns import there
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import decoded
-from annotation.benchmarks.formats.known_sets import is_aside
+from annotation.benchmarks.formats.known_sets import HALVES, is_aside
 from annotation.benchmarks.formats.layouts import ORDER, SetFiles, TaskFiles, slug_of
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -20,6 +20,15 @@ LINE, MOST = "line", 4
 # A file with an answer a line, for the table whose name begins its own.
 LINES = re.compile(r"(?P<of>.+?)[-_.](?:labels?|answers?|gold)\.(?:lst|txt)", re.I)
 Read = Callable[[str], Sequence[Record]]
+
+
+def check_lines(names: Sequence[str]) -> None:
+    """Raise BadInput where no file holds answers a line that a task's file speaks of."""
+    if not any(map(LINES.fullmatch, names)):
+        raise BadInput(
+            f"“join” is “{LINE}”, but no file is named for answers a line: beside test.tsv, name "
+            "it test-labels.txt."
+        )
 
 
 def lines_beside(file: str, names: Sequence[str]) -> str:
@@ -47,7 +56,26 @@ def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> 
     ]
 
 
-def as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
+def joined(tasks: Sequence[TaskFiles], title: str) -> list[TaskFiles]:
+    """A task of all; or one of each that are named alike but for what they hold, where there are
+    several such."""
+    groups = _alike(tasks)
+    if sum(len(group) > 1 for group in groups.values()) < 2:
+        return [_as_one(tasks, title)]
+    return [_as_one(group, name) if group[1:] else group[0] for name, group in groups.items()]
+
+
+def _alike(tasks: Sequence[TaskFiles]) -> dict[str, list[TaskFiles]]:
+    """By what their names have in common."""
+    groups: dict[str, list[TaskFiles]] = {}
+    for task in tasks:
+        words = re.split(r"[-_. ]+", task.name)
+        name = "-".join(word for word in words if word.lower() not in HALVES)
+        groups.setdefault(name, []).append(task)
+    return groups
+
+
+def _as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
     """The task whose parts stand in the files of several: of one folder, where it has several."""
     parts = [one for task in tasks for one in task.sets]
     sets = list[SetFiles]()
@@ -83,7 +111,8 @@ def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[R
 def ask_to_join(tasks: Sequence[TaskFiles], read: Read) -> None:
     """Raise Ambiguous where the first tables of two tasks have the same ids, and other columns."""
     tables = list[Sequence[Record]]()
-    for task in tasks[:MOST] if len(tasks) > 1 else ():
+    groups = sorted(_alike(tasks).values(), key=len, reverse=True)
+    for task in [*chain.from_iterable(groups)][:MOST] if len(tasks) > 1 else ():
         with suppress(BadInput):
             tables.append(read(task.sets[0].files[0]))
     for one, other in combinations(filter(None, tables), 2):

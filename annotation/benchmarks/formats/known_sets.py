@@ -22,6 +22,8 @@ SEVERAL = ("context", "options", "groups", "images")
 ASIDE_FIELDS = ("id", "groups", "images", "image_text", "proposed", "part")
 PARTS: list[str] = _DATA["parts"]["names"]
 TRAINING_PARTS: list[str] = _DATA["parts"]["training"]
+# That say of a file which half of the rows it holds.
+HALVES = {*PARTS, *_DATA["parts"]["halves"]}
 KINDS_OF_PART: list[str] = _DATA["parts"]["kinds"]
 VERSIONS: list[str] = _DATA["parts"]["versions"]
 HIDDEN: list[str] = _DATA["hidden"]["values"]

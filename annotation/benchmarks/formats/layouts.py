@@ -26,6 +26,8 @@ _PART = rf"(?P<part>{'|'.join(PARTS)})(?P<kind>{'|'.join(KINDS_OF_PART)})(?:[-_ 
 TABLE = re.compile(rf"(?P<task>.*?)[-_. ]?(?:(?<![a-z]){_PART})?(?:-\d{{5}}-of-\d{{5}})?", re.I)
 # Or the part first, and its task.
 PART_FIRST = re.compile(rf"{_PART}[-_.](?P<task>.+)", re.I)
+# Or between its task and its version.
+PART_WITHIN = re.compile(rf"(?P<task>.+?)[-_. ]{_PART}[-_. ](?P<version>v\d[\d.]*)", re.I)
 # What is no name of a task beside the part, and beside words for versions.
 VERSION = re.compile(r"(?<![a-z\d])v?\d[\d.]*(?![a-z])")
 # What a data set's repository holds beside its tables.
@@ -122,13 +124,17 @@ def find_tables(
     if LOG_HEAD in paths and rows:
         return [_of_tables(title, {"test": [(row, "") for row in rows]})], []
     parts_of: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    ignored = []
-    for name, parts in sorted(paths.items()):
-        if NO_TABLES.fullmatch(parts[-1]):
-            ignored.append(name)
-        elif name not in task_files:
-            task, part, version = _task_and_part(parts, title)
-            parts_of[task][part].append((name, version))
+    ignored = sorted(name for name, parts in paths.items() if NO_TABLES.fullmatch(parts[-1]))
+    tables = [name for name in sorted(paths) if name not in (*ignored, *task_files)]
+    found = {name: _task_and_part(paths[name], title) for name in tables}
+    folders = defaultdict[tuple[str, str, str], set[str]](set)
+    for name, same in found.items():
+        folders[same].add(name.rpartition("/")[0])
+    several = {task for (task, *_), holding in folders.items() if len(holding) > 1}
+    for name, (task, part, version) in found.items():
+        # Files of one name in several folders are tasks of their own.
+        own_task = f"{task}-{paths[name][-2]}" if task in several and paths[name][1:] else task
+        parts_of[own_task][part].append((name, version))
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
         if len(texts) > 1:
@@ -160,13 +166,15 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
     match = TABLE.fullmatch(stem)
     assert match is not None  # it fits any name
-    match = match if match["part"] else PART_FIRST.fullmatch(stem) or match
+    if not match["part"]:
+        match = PART_FIRST.fullmatch(stem) or PART_WITHIN.fullmatch(stem) or match
     part = (match["part"] or "test") + (match["kind"] or "")
     inner = TABLE.fullmatch(folders[-1]) if folders else None
     if not match["part"] and inner and inner["part"] and not inner["task"]:
         part = inner["part"] + inner["kind"]
         folders.pop()
-    names = [title, *(folder for folder in folders if folder not in DATA), match["task"]]
+    own = (match["task"], match.groupdict().get("version") or "")
+    names = [title, *(folder for folder in folders if folder not in DATA), *own]
     versions: list[str] = []
     while len(names) > 1 and is_version(names[-1]):
         versions = [*filter(None, [names.pop()]), *versions]

@@ -52,17 +52,18 @@ def _check_size(rows: Sequence[ReadExample], shots: int) -> None:
 
 
 def check_training(tasks: Sequence[TaskFiles]) -> None:
-    """Raise BadInput for a file that is named for training, and no test of its task is there, while
-    there are tests of others: it most likely belongs to one of them."""
+    """Raise Ambiguous for a file that is named for training where no test of its task is there, but
+    tests of others: it most likely belongs to one of them."""
     trained = [
         task for task in tasks if task.is_table and all(_is_training(one.part) for one in task.sets)
     ]
     if trained and len(trained) < len(tasks):
-        file = trained[0].sets[0].files[0]
-        raise BadInput(
-            f"{file} is named for training, and there is no test of “{trained[0].name}”. Name it "
-            "as the test that it belongs to is named, such as train.csv beside test.csv; or choose "
-            "what is imported (--task)."
+        files = [file for task in trained for one in task.sets for file in one.files]
+        raise Ambiguous(
+            "",
+            f"{files[0]} is named for training, and there is no test of “{trained[0].name}”. Name "
+            "it as the test that it belongs to is named, such as train.csv beside test.csv.",
+            ("leave_out", files, f"leave {'them' if files[1:] else 'it'} out"),
         )
 
 

@@ -1,0 +1,83 @@
+"""Files that lie side by side, under one name or under ids that they share: a task each."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.benchmarks.formats.task_files import also_said
+from annotation.models.errors import BadInput
+from tests.annotation.benchmarks.test_strange_tables import table
+from tests.annotation.benchmarks.test_tables import read
+from tests.annotation.benchmarks.test_unusual_shapes import asked_of, folder_of, said
+
+
+def reviews(*labels: str, by: str = "label") -> str:
+    rows = [(f"It is {n}.", labels[n % len(labels)]) for n in range(12)]
+    return table("text", by, rows=rows)
+
+
+def choices(path: Path, files: dict[str, str], **how: Any) -> dict[str, list[str]]:
+    """The labels of each task."""
+    return {task.slug: list(task.sets[-1].choices) for task in read(folder_of(files, path), **how)}
+
+
+def test_takes_files_of_one_name_in_several_folders_for_tasks_of_their_own(tmp_path: Path) -> None:
+    files = {
+        "coarse/insults.test.jsonl": reviews("yes", "no"),
+        "fine/insults.test.jsonl": reviews("rude", "vile", by="depth"),
+        "fine/task.json": json.dumps({"columns": {"answer": "depth"}}),
+        "other/moods.test.jsonl": reviews("glad", "sad"),
+    }
+    assert choices(tmp_path, files) == {
+        "insults-coarse": ["no", "yes"],
+        "insults-fine": ["rude", "vile"],
+        "moods": ["glad", "sad"],
+    }
+
+
+def halves(level: str, *labels: str) -> dict[str, str]:
+    """A table of texts and one of labels, under the same ids."""
+    texts, golds = (
+        table("id", column, rows=[(f"i{n}", of(n)) for n in range(12)])
+        for column, of in (
+            ("tweet", lambda n: f"Tweet {n}."),
+            ("label", lambda n: labels[n % len(labels)]),
+        )
+    )
+    return {f"testset-{level}.jsonl": texts, f"labels-{level}.jsonl": golds}
+
+
+LEVELS = {**halves("levela", "OFF", "NOT"), **halves("levelb", "TIN", "UNT")}
+TRAINING = "olid-training-v1.0.jsonl"
+WANTED = {"levela": ["NOT", "OFF"], "levelb": ["TIN", "UNT"]}
+
+
+def test_joins_files_by_what_their_names_have_in_common(tmp_path: Path) -> None:
+    asked = asked_of(LEVELS, tmp_path)
+    assert '"join": "id"' in asked.readings
+    assert choices(tmp_path, LEVELS, said={"join": "id"}) == WANTED
+
+
+def test_joins_the_tests_beside_a_training_file_of_another_name(tmp_path: Path) -> None:
+    files = {**LEVELS, TRAINING: table("id", "tweet", "subtask", rows=[("a", "No.", "OFF")] * 2)}
+    asked = asked_of(files, tmp_path)
+    assert '"join": "id"' in asked.readings
+    asked = asked_of(files, tmp_path, said={"join": "id"})
+    (line,) = asked.readings
+    assert line == f'"leave_out": ["{TRAINING}"]'
+    assert choices(tmp_path, files, said=also_said({"join": "id"}, said(line))) == WANTED
+
+
+def test_joins_the_files_of_each_folder_that_says_so(tmp_path: Path) -> None:
+    levels = {"a": halves("levela", "OFF", "NOT"), "b": halves("levelb", "TIN", "UNT")}
+    files = {f"{of}/{name}": text for of, texts in levels.items() for name, text in texts.items()}
+    files |= {f"{of}/task.json": '{"join": "id"}' for of in levels}
+    assert choices(tmp_path, files) == {"a": ["NOT", "OFF"], "b": ["TIN", "UNT"]}
+
+
+def test_says_which_files_of_a_label_a_line_are_read(tmp_path: Path) -> None:
+    files = {"test.jsonl": table("text", rows=[("One.",), ("Two.",)]), "test.ans": "A\nB\n"}
+    with pytest.raises(BadInput, match=r"no file is named for answers a line: .* test-labels\.txt"):
+        read(folder_of(files, tmp_path), said={"join": "line"})
