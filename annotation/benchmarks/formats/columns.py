@@ -3,19 +3,17 @@ them, or by their usual names. What could be read in two ways is asked."""
 
 import re
 import string
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import permutations
 from typing import Any
 
 from annotation.benchmarks.formats.cells import (
     ask_about_unused,
-    holds_text,
     leaves,
     text_of,
 )
-from annotation.benchmarks.formats.content import ASKS, CANARY, Ambiguous, Record
+from annotation.benchmarks.formats.content import ASKS, CANARY, LONGEST_ID, Ambiguous, Record
 from annotation.benchmarks.formats.files import AS_SPANS, Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
@@ -30,58 +28,26 @@ from annotation.benchmarks.formats.known_sets import (
     usual_columns,
     value_at,
 )
+from annotation.benchmarks.formats.one_table import (
+    NOTHING,
+    Table,
+    Unlabelled,
+    is_text_column,
+    repeats,
+    text_paths,
+    there,
+)
+from annotation.benchmarks.formats.unnamed import check_whole
 from annotation.models.errors import BadInput
-from scoring.core.normalisation import read_number
 
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
+ID = re.compile(r"(?i:\bid|_id)$|[a-z]I[dD]$")
 TAGS = re.compile(r"tags?$", re.I)
-# What ends so is no name of a column.
-SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
-# Of the name of a column, and of all of them in a sentence.
-LONGEST_NAME, LONGEST_NAMED = 60, 200
+# Whatever else may be an answer beside it.
+NAMED_RIGHT = ("correctanswers",)
 # So many parts of an answer are fields; more are values.
 MOST_PARTS = 8
-NOTHING: tuple[Any, ...] = (None, "", [], {})
-
-
-class Unlabelled(BadInput):
-    """A file whose rows have no gold, with the names of its columns and its first row."""
-
-    def __init__(
-        self, sentence: str, names: Sequence[str] = (), row: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(sentence)
-        self.names, self.row = names, row
-
-
-@dataclass(frozen=True)
-class Table:
-    """One file of a task."""
-
-    file: str
-    names: Sequence[str]
-    rows: Sequence[Record]
-    known: KnownSet
-    # What its task's file says of it.
-    said: Mapping[str, Any]
-    # By the field of a task; filled by find_columns.
-    columns: Fields = field(default_factory=dict)
-
-    def cells(self, row: Record, name: str) -> list[Any]:
-        """Of the columns of one field."""
-        return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
-
-    def shown(self, row: Record) -> Fields:
-        """For whoever is asked about it: its cells, and which of them is taken for the answer."""
-        gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
-        return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
-
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether rows are options alone, of which the task's description asks."""
-        named = {**self.known.columns, **(self.said.get("columns") or {})}
-        return named.get("question") == "" and not {"context", "question"} & self.columns.keys()
 
 
 def find_columns(table: Table) -> Fields:
@@ -104,10 +70,37 @@ def find_columns(table: Table) -> Fields:
     _ask_about_rows(columns, table)
     if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
         raise BadInput(f"{file}: “{min(twice)}” is both the question and the context.")
-    _check_whole(columns, table)
+    check_whole(columns, table)
+    if not known.name and not {"id"} & {*columns, *named}:
+        columns |= _id_column(table)
     if not known.name:
         _ask_about_cells(columns, table)
     return columns
+
+
+def _id_column(table: Table) -> Fields:
+    """What is named for an id and differs in all rows. Raises Ambiguous where several are."""
+    left = {
+        *(table.said.get("unused") or ()),
+        *(p for of in table.columns.values() for p in as_list(of)),
+    }
+    cells = {n: [r.fields.get(n) for r in table.rows] for n in table.names if ID.search(n)}
+    ids = [
+        name
+        for name, own in cells.items()
+        if name not in left
+        and all(isinstance(one, str | int) and 0 < len(str(one)) <= LONGEST_ID for one in own)
+        and len({*map(str, own)}) == len(own)
+    ]
+    if len(ids) > 1:
+        raise Ambiguous(
+            table.file,
+            f"no column is the id, and {' and '.join(f'“{n}”' for n in ids)} differ in all rows.",
+            *(("columns", {"id": name}, f"“{name}” is the id") for name in ids),
+            ("columns", {"id": ""}, "number the rows from 1"),
+            row=table.shown(table.rows[0]),
+        )
+    return {"id": ids[0]} if ids else {}
 
 
 def _part_column(table: Table, columns: Fields) -> str:
@@ -211,75 +204,6 @@ def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
     return found
 
 
-def _check_whole(columns: Fields, table: Table) -> None:
-    has_question = bool({"question", "context"} & columns.keys()) or bool(table.known.asks)
-    has_question = has_question or (table.asks_nothing and "options" in columns)
-    if has_question and "answer" in columns:
-        return
-    lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
-    line = ", ".join(f'"{one}": "…"' for one in lacking)
-    sentence = (
-        f"{table.file}: no column is the {' and none the '.join(lacking)}; {there(table.names)}. "
-        f'Name {"them" if len(lacking) > 1 else "it"} in the task\'s file: "columns": {{{line}}}'
-    )
-    if programs := programs_in(table.names):
-        raise BadInput(
-            f"{table.file}: “{programs[0]}” holds programs or their tests. Programs are judged by "
-            "running them, and here answers are compared as texts: leave the file out."
-        )
-    if has_question:
-        raise Unlabelled(
-            f"{sentence}, unless there are no answers in this file.",
-            table.names,
-            table.rows[0].fields,
-        )
-    used = {path for of in columns.values() for path in as_list(of)}
-    texts = [n for n in table.names if n not in used and _is_text_column(n, table.rows)]
-    asks = [path for n in texts if not is_aside(n) for path in _text_paths(n, table.rows[0])]
-    if "answer" in columns and asks and not is_row(table.names):
-        together = [("columns", {"context": asks}, "all of them, one under the other")]
-        pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
-        raise Ambiguous(
-            table.file,
-            f"no column is the question; {there(table.names)}.",
-            *(
-                ("columns", {"context": a, "question": b}, f"“{b}” is asked of “{a}”")
-                for a, b in pairs
-            ),
-            *(
-                ("columns", {"context": [*both]}, " above ".join(both))
-                for both in pairs
-                if asks[2:]
-            ),
-            *(("columns", {"question": n}, f"“{n}” is the question") for n in asks[:4]),
-            *together * (len(asks) > 1),
-            row=table.shown(table.rows[0]),
-        )
-    if "answer" not in columns and "options" not in columns and not is_row(table.names):
-        _ask_about_texts([name for name in texts if not is_aside(name)], table)
-    raise BadInput(f"{sentence}.")
-
-
-def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
-    """Raise Ambiguous about columns of unusual names: two texts a row, or a text and its label."""
-    differ = [name for name in texts if not _repeats(name, table)]
-    pairs = [*permutations(differ, 2)] if len(differ) == 2 else []
-    if len(differ) == 1:
-        pairs = [(differ[0], name) for name in texts if name not in differ][:4]
-    alone = "two options, and only the task's description says what is asked"
-    options = [
-        ("columns", {"question": "", "options": differ, "answer": n}, f"{alone}: “{n}” is right")
-        for n in differ * (len(differ) == 2)
-    ]
-    answers = [
-        ("columns", {"context": text, "answer": answer}, f"“{answer}” is the answer to “{text}”")
-        for text, answer in pairs
-    ]
-    if answers:
-        problem = f"no column is the question and none the answer; {there(table.names)}."
-        raise Ambiguous(table.file, problem, *options, *answers, row=table.shown(table.rows[0]))
-
-
 def _is_there(path: str, names: Sequence[str]) -> bool:
     return _place(path, names) >= 0
 
@@ -288,23 +212,6 @@ def _place(path: str, names: Sequence[str]) -> int:
     """Which column it is or leads into; -1 for none."""
     columns = (path, path.partition(".")[0])
     return next((names.index(one) for one in columns if one in names), -1)
-
-
-def is_row(names: Sequence[str]) -> bool:
-    """Whether the first line of a file may be no line of names."""
-    return any(
-        len(name) > LONGEST_NAME or read_number(name) is not None or SENTENCE.search(name)
-        for name in names
-    )
-
-
-def there(names: Sequence[str]) -> str:
-    if is_row(names):
-        return "the first line looks like a row: write the columns' names above it"
-    listed = ", ".join(names)
-    if len(listed) > LONGEST_NAMED:
-        listed = f"{listed[:LONGEST_NAMED].rpartition(', ')[0]} and others"
-    return f"there are {listed}"
 
 
 def _beside(found: Fields, named: Fields) -> Fields:
@@ -336,9 +243,14 @@ def _settled_answer(table: Table, columns: Fields) -> Fields:
         and name not in left
         and any(row.fields.get(name) not in NOTHING for row in table.rows)
     ]
+    first = table.rows[0].fields
+    if there and key(there[0]) in NAMED_RIGHT:
+        # An object of letters beside it is what is offered.
+        offered = [n for n in there[1:] if isinstance(first.get(n), dict)]
+        is_options = offered and "options" not in columns
+        return {"answer": there[0], **({"options": offered[0]} if is_options else {})}
     if len(there) < 2:
         return {"answer": there[0]} if there else {}
-    first = table.rows[0].fields
     lists = [name for name in there if isinstance(first.get(name), list)]
     others = [name for name in there if name not in lists]
     if lists and others and "options" not in columns:
@@ -383,7 +295,7 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
     told = {*(table.said.get("unused") or ())}
     aside = [name for name in left if name in told or is_aside(name, table.known)]
     others = [name for name in left if name not in aside]
-    texts = [n for n in others if _is_text_column(n, table.rows) and not ASKS.fullmatch(n)]
+    texts = [n for n in others if is_text_column(n, table.rows) and not ASKS.fullmatch(n)]
     if texts and not lax:
         ask_about_unused(table.file, texts, table.shown(table.rows[0]), *_uses(texts, table))
     return aside, others
@@ -392,7 +304,7 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
 def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     """What columns of text may be that nothing is made of."""
     columns, first = table.columns, table.rows[0]
-    inner = [path for name in texts for path in _text_paths(name, first)]
+    inner = [path for name in texts for path in text_paths(name, first)]
     context = [*as_list(columns.get("context")), *inner]
     in_order = sorted(context, key=partial(_place, names=[*table.names]))
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
@@ -404,29 +316,16 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
         return uses
     # Labels repeat, and are no options beside others.
     are_texts = [name for name in texts if isinstance(first.fields.get(name), str)]
-    labels = [name for name in are_texts if _repeats(name, table)]
+    labels = [name for name in are_texts if repeats(name, table)]
     others = [name for name in texts if name not in labels and not programs_in(table.names)]
     if len(others) > 1 or any(isinstance(first.fields.get(name), list) for name in others):
         answer = str(text_of(table.cells(first, "answer")[0]))
         offered = {str(text) for name in others for text in leaves(first.fields.get(name))}
-        is_named = answer in offered or len(answer) == 1 or _repeats(gold, table)
+        is_named = answer in offered or len(answer) == 1 or repeats(gold, table)
         own = [*([] if is_named else [gold]), *others]
         uses.append(("columns", {"options": own}, "the options"))
     instead = [("columns", {"answer": n}, f"“{n}” is the answer, not “{gold}”") for n in labels[:3]]
     return [*uses, *instead]
-
-
-def _repeats(path: str, table: Table) -> bool:
-    return len({str(value_at(row.fields, path)) for row in table.rows}) * 2 <= len(table.rows)
-
-
-def _text_paths(name: str, row: Record) -> list[str]:
-    """Where the column's texts stand: in objects, or the objects of a list, each that holds one."""
-    value = row.fields.get(name)
-    one = value[0] if isinstance(value, list) and value else value
-    inside = [of for of, text in one.items() if holds_text(text)] if isinstance(one, dict) else []
-    inside = ["text"] if "text" in inside else inside
-    return [f"{name}.{of}" for of in inside] or [name]
 
 
 def _option_columns(names: Sequence[str]) -> list[str]:
@@ -441,8 +340,3 @@ def _option_columns(names: Sequence[str]) -> list[str]:
             if len(given) > 1 and all(sign in places for sign in signs[: len(given)]):
                 return given
     return []
-
-
-def _is_text_column(name: str, rows: Sequence[Record]) -> bool:
-    texts = sum(holds_text(row.fields.get(name)) for row in rows)
-    return texts * 2 >= len(rows) > 0

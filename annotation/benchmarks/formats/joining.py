@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
-from annotation.benchmarks.formats.columns import there
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import decoded
 from annotation.benchmarks.formats.known_sets import HALVES, is_aside
 from annotation.benchmarks.formats.layouts import ORDER, SetFiles, TaskFiles, slug_of
+from annotation.benchmarks.formats.one_table import there
 from annotation.models import Role
 from annotation.models.errors import BadInput
 

@@ -1,9 +1,10 @@
 """Labels that have a column each, or a place in a list, with a mark that says whether they fit."""
 
 from annotation.benchmarks.formats.cells import listed, text_of
-from annotation.benchmarks.formats.columns import Table, Unlabelled, are_options
+from annotation.benchmarks.formats.columns import are_options
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.known_sets import as_list
+from annotation.benchmarks.formats.one_table import Table, Unlabelled
 from annotation.kinds.choice import MOST_LABELS
 from annotation.models.errors import BadInput
 

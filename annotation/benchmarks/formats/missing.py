@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.benchmarks.formats.cells import leaves, text_of
-from annotation.benchmarks.formats.columns import NOTHING, Table, Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.known_sets import HIDDEN, HIDDEN_WORDS, as_list, value_at
+from annotation.benchmarks.formats.one_table import NOTHING, Table, Unlabelled
 from scoring.core.normalisation import read_number
 
 

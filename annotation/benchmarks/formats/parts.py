@@ -9,13 +9,13 @@ from functools import partial
 from itertools import permutations
 from typing import Any, NoReturn
 
-from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.content import Ambiguous, ReadExample, ReadSet, ReadTask
 from annotation.benchmarks.formats.drawing import Draw
 from annotation.benchmarks.formats.known_sets import PARTS, TRAINING_PARTS, is_aside
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
 from annotation.benchmarks.formats.marks import MARKS
 from annotation.benchmarks.formats.missing import in_words
+from annotation.benchmarks.formats.one_table import Unlabelled
 from annotation.models import Role
 from annotation.models.errors import BadInput
 
@@ -226,19 +226,20 @@ def ask_about_hidden(tasks: Sequence[ReadTask], said: Mapping[str, Mapping[str, 
 
 
 def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
-    """Raise Ambiguous where some parts have columns that others lack, or there are columns of 0 and
-    1: one may be the answer, or all."""
+    """Raise Ambiguous where some parts have columns that others lack."""
     fewest = min((one.names for one in refusals), key=len, default=())
     for refusal in refusals:
-        row = {name: cell for name, cell in (refusal.row or {}).items() if not is_aside(name)}
-        marks = [name for name, cell in row.items() if str(cell) in MARKS]
-        more = [name for name in row if name not in fewest]
-        readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in more[:6]]
-        each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")
-        if readings or len(marks) > 1:
-            raise Ambiguous(
-                "", str(refusal), *readings, *[each] * (len(marks) > 1), row=refusal.row
-            )
+        row = refusal.row or {}
+        ask_about_answer(refusal, [n for n in row if n not in fewest and not is_aside(n)])
+
+
+def ask_about_answer(refusal: Unlabelled, names: Sequence[str] = ()) -> None:
+    """Raise Ambiguous where one of these columns may be the answer, or all that hold 0 and 1."""
+    marks = [name for name, values in refusal.labels.items() if {*values} <= MARKS.keys()]
+    readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in names[:6]]
+    each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")
+    if readings or len(marks) > 1:
+        raise Ambiguous("", str(refusal), *readings, *[each] * (len(marks) > 1), row=refusal.row)
 
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:

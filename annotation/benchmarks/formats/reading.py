@@ -10,7 +10,6 @@ from typing import Any
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.class_names import class_names
-from annotation.benchmarks.formats.columns import Unlabelled
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import Fields, as_utf8, read_table
 from annotation.benchmarks.formats.finding import Described, find_tasks
@@ -27,8 +26,10 @@ from annotation.benchmarks.formats.kinds import (
     with_plain_labels,
 )
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles
+from annotation.benchmarks.formats.one_table import Unlabelled
 from annotation.benchmarks.formats.parts import (
     PART,
+    ask_about_answer,
     ask_about_hidden,
     check_training,
     set_of,
@@ -111,6 +112,8 @@ def _leave_out(unlabelled: Sequence[Unlabelled], tasks: Sequence[content.ReadTas
     for refusal in unlabelled:
         others = [task for task in tasks if {*refusal.names} <= {*task.names}]
         if not others or not refusal.names:
+            labels = [name for name, values in refusal.labels.items() if len(values) > 1]
+            ask_about_answer(refusal, labels)
             raise refusal
         others[0].notes.setdefault("unlabelled", []).append(str(refusal))
 
@@ -269,7 +272,13 @@ def _check_id(
         taken = f"the id “{row.source_id}” is taken already, in {first.where}."
         if record.named:
             number = ("columns", {"id": ""}, "number the rows instead")
-            raise content.Ambiguous(record.where, taken, number, row=row.shown)
+            name = record.fields["id_of"]
+            grouped = (
+                "columns",
+                {"id": "", "groups": [*row.groups, name]},
+                f"{number[2]}, and “{name}” is a group",
+            )
+            raise content.Ambiguous(record.where, taken, number, grouped, row=row.shown)
         record.refuse(taken)
 
 

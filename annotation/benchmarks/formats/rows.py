@@ -15,7 +15,7 @@ MOST_GROUPS, LONGEST_GROUP = 10, content.LONGEST_GROUP
 FIELDS = {
     *("id", "context", "question", "answer", "entities", "choices", "options", "groups"),
     *("is_impossible", "plausible_answers", "proposed", *images.FIELDS, images.TEXTS),
-    *("is_settled", "part"),
+    *("is_settled", "part", "id_of"),
 }
 
 

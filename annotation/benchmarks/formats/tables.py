@@ -24,14 +24,7 @@ from annotation.benchmarks.formats.cells import (
     written,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
-from annotation.benchmarks.formats.columns import (
-    NOTHING,
-    Table,
-    are_options,
-    find_columns,
-    is_row,
-    sort_out,
-)
+from annotation.benchmarks.formats.columns import are_options, find_columns, sort_out
 from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
     NOT_TEXT,
@@ -54,6 +47,7 @@ from annotation.benchmarks.formats.known_sets import (
 )
 from annotation.benchmarks.formats.marks import MARKS, has_marks
 from annotation.benchmarks.formats.missing import in_words, offered_in, signs_of, without_signs
+from annotation.benchmarks.formats.one_table import NOTHING, Table, is_row
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.kinds.labels import KIND as LABELS
@@ -233,6 +227,7 @@ class TableReader:
             "question": "" if is_alone else joined(question),
             "groups": self._groups(cells, columns),
             "proposed": str(text_of(cell("proposed"))),
+            "id_of": columns.get("id", ""),
         }
         if part := part_in(str(cell("part"))):
             fields["part"] = "train" if part in TRAINING_PARTS else part

@@ -1,0 +1,113 @@
+"""One table of a task, and what its columns hold."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.benchmarks.formats.cells import holds_text, text_of
+from annotation.benchmarks.formats.content import Record
+from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.known_sets import KnownSet, as_list, is_aside, key, value_at
+from annotation.models.errors import BadInput
+from scoring.core.normalisation import read_number
+
+# What ends so is no name of a column.
+SENTENCE = re.compile(r"\w\s?[.?!。？！]\s*$")
+# Of the name of a column, and of all of them in a sentence.
+LONGEST_NAME, LONGEST_NAMED = 60, 200
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+class Unlabelled(BadInput):
+    """A file whose rows have no gold, with the names of its columns, its first row, and by columns
+    that may be labels after all what they hold."""
+
+    def __init__(
+        self,
+        sentence: str,
+        names: Sequence[str] = (),
+        row: Mapping[str, Any] | None = None,
+        labels: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.names, self.row, self.labels = names, row, labels or {}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One file of a task."""
+
+    file: str
+    names: Sequence[str]
+    rows: Sequence[Record]
+    known: KnownSet
+    # What its task's file says of it.
+    said: Mapping[str, Any]
+    # By the field of a task; filled by find_columns.
+    columns: Fields = field(default_factory=dict)
+
+    def cells(self, row: Record, name: str) -> list[Any]:
+        """Of the columns of one field."""
+        return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
+
+    def shown(self, row: Record) -> Fields:
+        """For whoever is asked about it: its cells, and which of them is taken for the answer."""
+        gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
+        return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether rows are options alone, of which the task's description asks."""
+        named = {**self.known.columns, **(self.said.get("columns") or {})}
+        return named.get("question") == "" and not {"context", "question"} & self.columns.keys()
+
+
+def labels_in_columns(table: Table) -> dict[str, set[str]]:
+    """By columns that nothing is made of, what they hold, where that repeats or is numbers."""
+    taken = {n for f, of in table.columns.items() if f != "groups" for n in as_list(of)}
+    found = {}
+    for name in table.names:
+        cells = [text_of(row.fields.get(name)) for row in table.rows]
+        # A grade is left out by its name elsewhere.
+        is_left = name in taken or (is_aside(name) and key(name) != "score")
+        if not is_left and all(isinstance(cell, str) for cell in cells):
+            values = {cell.removesuffix(".0") for cell in cells}
+            if repeats(name, table) or all(read_number(value) is not None for value in values):
+                found[name] = values
+    return found
+
+
+def is_row(names: Sequence[str]) -> bool:
+    """Whether the first line of a file may be no line of names."""
+    return any(
+        len(name) > LONGEST_NAME or read_number(name) is not None or SENTENCE.search(name)
+        for name in names
+    )
+
+
+def there(names: Sequence[str]) -> str:
+    if is_row(names):
+        return "the first line looks like a row: write the columns' names above it"
+    listed = ", ".join(name.strip() or "(no name)" for name in names)
+    if len(listed) > LONGEST_NAMED:
+        listed = f"{listed[:LONGEST_NAMED].rpartition(', ')[0]} and others"
+    return f"there are {listed}"
+
+
+def repeats(path: str, table: Table) -> bool:
+    return len({str(value_at(row.fields, path)) for row in table.rows}) * 2 <= len(table.rows)
+
+
+def text_paths(name: str, row: Record) -> list[str]:
+    """Where the column's texts stand: in objects, or the objects of a list, each that holds one."""
+    value = row.fields.get(name)
+    one = value[0] if isinstance(value, list) and value else value
+    inside = [of for of, text in one.items() if holds_text(text)] if isinstance(one, dict) else []
+    inside = ["text"] if "text" in inside else inside
+    return [f"{name}.{of}" for of in inside] or [name]
+
+
+def is_text_column(name: str, rows: Sequence[Record]) -> bool:
+    texts = sum(holds_text(row.fields.get(name)) for row in rows)
+    return texts * 2 >= len(rows) > 0

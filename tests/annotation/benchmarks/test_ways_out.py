@@ -1,0 +1,89 @@
+"""Files as strangers brought them: what is asked of them can be answered by a line that is offered,
+and no column, id or row is taken for another, or lost, in silence."""
+
+
+import pytest
+
+from annotation.models.errors import BadInput
+from tests.annotation.benchmarks.test_published_files import gold_of
+from tests.annotation.benchmarks.test_strange_tables import question, table
+from tests.annotation.benchmarks.test_tables import read_text
+from tests.annotation.benchmarks.test_unusual_shapes import said
+
+PAIRS = [(f"Man {n} eats.", f"Somebody {n} eats.") for n in range(12)]
+CONTEXT = '"columns": {"context": ["sentence1", "sentence2"]}'
+
+
+def with_ids(*names: str) -> str:
+    rows = [(*[f"{name}{n}" for name in names], f"Text {n}.", "yn"[n % 2]) for n in range(12)]
+    return table(*names, "text", "label", rows=rows)
+
+
+def test_takes_the_only_column_named_for_an_id_that_differs_everywhere() -> None:
+    task = read_text("t.jsonl", with_ids("pair_id"))
+    assert [row.source_id for row in task.sets[-1].examples][:2] == ["pair_id0", "pair_id1"]
+    assert "id: pair_id" in task.notes["columns"]
+    rows = [("u", f"Text {n}.", "yn"[n % 2]) for n in range(4)]
+    repeated = table("user_id", "text", "label", rows=rows)
+    assert read_text("t.jsonl", repeated).sets[-1].examples[0].source_id == "1"
+
+
+def test_asks_which_of_several_is_the_id() -> None:
+    text = with_ids("pair_id", "captionsID")
+    asked = question(text)
+    names = ["pair_id", "captionsID", ""]
+    assert [*asked.readings] == [f'"columns": {{"id": "{name}"}}' for name in names]
+    for line, first in zip(asked.readings, ["pair_id0", "captionsID0", "1"], strict=True):
+        assert read_text("t.jsonl", text, said=said(line)).sets[-1].examples[0].source_id == first
+
+
+def test_offers_an_id_that_repeats_as_a_group() -> None:
+    rows = [(f"d{n // 3}", f"Turn {n}.", "yn"[n % 2], f"s{n % 2}") for n in range(12)]
+    text = table("ID", "text", "label", "subject", rows=rows)
+    asked = question(text)
+    line = '"columns": {"id": "", "groups": ["subject", "ID"]}'
+    assert [*asked.readings] == ['"columns": {"id": ""}', line]
+    first = read_text("t.jsonl", text, said=said(line)).sets[-1].examples[0]
+    assert (first.source_id, first.groups) == ("1", {"subject": "s0", "ID": "d0"})
+
+
+def test_takes_what_is_named_for_correct_answers_and_an_object_beside_it_for_options() -> None:
+    offered = {letter: f"{letter} is acid" for letter in "abc"}
+    rows = [(f"Which is {n}?", offered, ["abc"[n % 3]]) for n in range(6)]
+    task = read_text("t.jsonl", table("question", "answers", "correct_answers", rows=rows))
+    assert gold_of(task)[:2] == ["a is acid", "b is acid"]
+    dialogue = [(f"Hello {n}.", "So?", ["Yes.", "No."], [n % 2]) for n in range(6)]
+    names = ("Target", "Question", "Choices", "Correct Answers")
+    asked = question(table(*names, rows=dialogue))
+    assert '"columns": {"context": ["Target"]}' in asked.readings
+
+
+def test_offers_both_sentences_beside_their_label_or_score() -> None:
+    labels = [(*pair, ["neutral", "entailment"][n % 2]) for n, pair in enumerate(PAIRS)]
+    assert CONTEXT in question(table("sentence1", "sentence2", "gold_label", rows=labels)).readings
+    scores = [("news", *pair, n / 4) for n, pair in enumerate(PAIRS)]
+    asked = question(table("genre", "sentence1", "sentence2", "score", rows=scores))
+    first = next(iter(asked.readings))
+    assert said(first)["columns"] == {**said(CONTEXT)["columns"], "answer": "score"}
+
+
+def test_offers_texts_that_are_counted_as_options() -> None:
+    rows = [(f"So {n}.", f"Not {n}.", n % 2, f"As {n} is.") for n in range(12)]
+    text = table("warrant0", "warrant1", "correctW0orW1", "reason", rows=rows)
+    line = next(iter(question(text).readings))
+    assert gold_of(read_text("t.jsonl", text, said=said(line)))[:2] == ["So 0.", "Not 1."]
+
+
+@pytest.mark.parametrize("name", ["acceptable", "error"])
+def test_offers_each_column_that_may_hold_the_answer(name: str) -> None:
+    rows = [(f"Sentence {n}.", n % 2, "0" if n % 2 else "Syntax") for n in range(12)]
+    text = table("sentence", "acceptable", "error", rows=rows)
+    asked = question(text)
+    assert [*asked.readings] == [f'"columns": {{"answer": "{n}"}}' for n in ("acceptable", "error")]
+    how = {"kind": "choice", "unused": ["error"], "columns": {"answer": name}}
+    assert len(read_text("t.jsonl", text, said=how).sets[-1].choices) == 2
+
+
+def test_names_a_column_without_a_name() -> None:
+    with pytest.raises(BadInput, match=r"there are \(no name\), one\."):
+        read_text("t.csv", ",one\n0,x\n1,y\n")
