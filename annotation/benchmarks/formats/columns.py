@@ -13,7 +13,14 @@ from annotation.benchmarks.formats.cells import (
     leaves,
     text_of,
 )
-from annotation.benchmarks.formats.content import ASKS, CANARY, LONGEST_ID, Ambiguous, Record
+from annotation.benchmarks.formats.content import (
+    ASKS,
+    CANARY,
+    LONGEST_ID,
+    Ambiguous,
+    Record,
+    written,
+)
 from annotation.benchmarks.formats.files import AS_SPANS, Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
@@ -154,8 +161,10 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
     cells = (value_at(row.fields, path) for row in table.rows if isinstance(path, str))
     first = next((cell for cell in cells if cell not in NOTHING), None)
     one = first[0] if isinstance(first, list) else first
-    if isinstance(one, list):
-        parts = {str(place): value for place, value in enumerate(one)}
+    if isinstance(first, list) and isinstance(one, list):
+        # The same place of each list, or one of them.
+        names = [*map(str, range(len(one))), *(f"[{n}]" for n in range(len(first)))]
+        parts = {n: written(value_at({"": first}, f".{n}")) for n in names}
     elif isinstance(one, dict) and "text" not in one:
         parts = one
     else:
@@ -304,11 +313,15 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
 def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     """What columns of text may be that nothing is made of."""
     columns, first = table.columns, table.rows[0]
-    inner = [path for name in texts for path in text_paths(name, first)]
-    context = [*as_list(columns.get("context")), *inner]
-    in_order = sorted(context, key=partial(_place, names=[*table.names]))
+    inner = [path for name in texts for path in text_paths(name, table.rows)]
+    order = partial(_place, names=[*table.names])
+    some = [path for path in inner if not repeats(path, table)]
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
-    uses: list[tuple[str, Any, str]] = [("columns", {"context": in_order}, shown)]
+    uses: list[tuple[str, Any, str]] = []
+    for paths in (inner, *[some] * (0 < len(some) < len(inner))):
+        context = sorted([*as_list(columns.get("context")), *paths], key=order)
+        rest = "" if paths is inner else "; what repeats is asked about next"
+        uses += [("columns", {"context": context}, shown + rest)]
     if "question" not in columns and not table.known.asks:
         asks = [("columns", {"question": name}, f"“{name}” is the question") for name in inner[:3]]
         uses = [*asks, *uses]

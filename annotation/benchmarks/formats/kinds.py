@@ -152,7 +152,9 @@ def _check_labels(rows: Sequence[ReadExample], counts: Counter[str]) -> None:
 
 def _holds_several(counts: Counter[str], sign: str) -> bool:
     """Whether some answers are made of others, which the sign parts."""
-    made = [{part.strip() for part in gold.split(sign)} for gold in counts]
+    # The comma of a number parts no labels.
+    golds = [gold for gold in counts if read_number(gold) is None]
+    made = [{part.strip() for part in gold.split(sign)} for gold in golds]
     parts = {part for one in made for part in one}
     return any(len(one) > 1 and one <= {*counts} for one in made) and len(parts) <= len(counts)
 

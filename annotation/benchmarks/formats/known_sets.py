@@ -31,6 +31,8 @@ HIDDEN_WORDS: list[str] = _DATA["hidden"]["words"]
 # Names of columns that files lack, by a pattern of their names.
 HEADLESS: Mapping[str, list[str]] = {one["named"]: one["columns"] for one in _DATA["headless"]}
 PROGRAMS = re.compile(_DATA["programs"]["names"])
+# Of a list.
+PLACE = re.compile(r"\[\d{1,3}\]")
 _ASIDE = re.compile(re.sub(r"\s", "", _DATA["aside"]["names"]))
 
 
@@ -131,12 +133,15 @@ def _nested(row: dict[str, Any], path: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
-    """What stands in a column, or inside of it; of each, where a list stands on the way."""
+    """What stands in a column, or inside of it; of each, where a list stands on the way, unless
+    its [place] is named."""
     if path in row or "." not in path:
         return row.get(path)
     value: Any = row
     for name in path.split("."):
-        if isinstance(value, list) and name.isdecimal():
+        if isinstance(value, list) and PLACE.fullmatch(name):
+            value = [*value, *[None] * int(name[1:-1])][int(name[1:-1])]
+        elif isinstance(value, list) and name.isdecimal():
             value = [one[int(name)] for one in value if isinstance(one, list) and one[int(name) :]]
         elif isinstance(value, list):
             value = [one.get(name) for one in value if isinstance(one, dict)]

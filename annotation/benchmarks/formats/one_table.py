@@ -1,6 +1,7 @@
 """One table of a task, and what its columns hold."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,13 +100,16 @@ def repeats(path: str, table: Table) -> bool:
     return len({str(value_at(row.fields, path)) for row in table.rows}) * 2 <= len(table.rows)
 
 
-def text_paths(name: str, row: Record) -> list[str]:
-    """Where the column's texts stand: in objects, or the objects of a list, each that holds one."""
-    value = row.fields.get(name)
-    one = value[0] if isinstance(value, list) and value else value
-    inside = [of for of, text in one.items() if holds_text(text)] if isinstance(one, dict) else []
+def text_paths(name: str, rows: Sequence[Record]) -> list[str]:
+    """Where the column's texts stand: in objects, or the objects of a list, each that holds one in
+    most rows."""
+    cells = [row.fields.get(name) for row in rows]
+    ones = [cell[0] if isinstance(cell, list) and cell else cell for cell in cells]
+    objects = [one for one in ones if isinstance(one, dict)]
+    often = Counter(of for one in objects for of, text in one.items() if holds_text(text))
+    inside = [of for of, count in often.items() if count * 2 >= len(objects)]
     inside = ["text"] if "text" in inside else inside
-    return [f"{name}.{of}" for of in inside] or [name]
+    return [f"{name}.{of}" for of in inside] or [name] * (not objects)
 
 
 def is_text_column(name: str, rows: Sequence[Record]) -> bool:

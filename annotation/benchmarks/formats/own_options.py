@@ -20,6 +20,8 @@ from annotation.models.errors import BadInput
 from scoring.core.normalisation import in_one_form
 
 FIELDS = ("choices", "options")
+# What a task's file may leave out, beside ids.
+WITH_OPTIONS = ["without options", "with options"]
 
 
 def read_options(record: Record) -> tuple[str, ...]:
@@ -82,6 +84,14 @@ def with_numbers(
     alternatives. Raises BadInput where none does, and Ambiguous where two would read something
     else, or where rows of a table can be left out."""
     if none := [row for row in rows if not row.options]:
+        if is_table and len(none) > min(MANY, len(rows) // 2):
+            meaning = "leave out all rows {}, which may be a task of their own"
+            raise Ambiguous(
+                none[0].where,
+                f"{len(none)} of {len(rows)} rows have no options of their own.",
+                *(("leave_out", [way], meaning.format(way)) for way in WITH_OPTIONS),
+                row=none[0].shown,
+            )
         _refuse(none, "the other rows have options of their own, this has none.", rows, is_table)
     open_rows = [row for row in rows if not row.is_settled]
     ways = {name: WAYS[name] for name in ([named] if named else known)}

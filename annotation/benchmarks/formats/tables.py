@@ -48,6 +48,7 @@ from annotation.benchmarks.formats.known_sets import (
 from annotation.benchmarks.formats.marks import MARKS, has_marks
 from annotation.benchmarks.formats.missing import in_words, offered_in, signs_of, without_signs
 from annotation.benchmarks.formats.one_table import NOTHING, Table, is_row
+from annotation.benchmarks.formats.own_options import WITH_OPTIONS
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.kinds.labels import KIND as LABELS
@@ -154,10 +155,11 @@ class TableReader:
             # Other files may have the same ids.
             own = _id(record, columns, number)
             row = replace(record, named=f"{file}:{own}")
-            if {own, row.named} & {*left_out}:
+            is_offered = any(cell not in NOTHING for cell in table.cells(record, "options"))
+            if {own, row.named, *WITH_OPTIONS[is_offered : is_offered + 1]} & {*left_out}:
                 self.left_out["that the task's file leaves out"] += 1
             elif sign is not None:
-                self._leave_out(row, sign)
+                self._leave_out(row, f"without an answer ({in_words(sign)})")
             else:
                 with gathered(refused):
                     row.check_unused(name for name in self.unused if name in row.fields)
@@ -169,11 +171,13 @@ class TableReader:
         self.known = set_of_rows((record.fields for record in raw), f"{file} {self._called}")
         if inner := str(self._said.get("rows") or ""):
             self.known = KnownSet(rows=inner)
-        rows = [
-            Record(record.file, record.line, self._with_classes(row), record.unit)
-            for record in raw
-            for row in entries(record.fields, self.known)
-        ]
+        rows = list[Record]()
+        for record in raw:
+            of_record = entries(record.fields, self.known)
+            fields = [self._with_classes(row) for row in of_record]
+            rows += [Record(record.file, record.line, row, record.unit) for row in fields]
+            if not fields:
+                self._leave_out(record, "that hold no question")
         if not rows and inner and raw:
             raise BadInput(f"{file}: “rows” is “{inner}”, and no row has a list of objects there.")
         if not rows:
@@ -192,8 +196,7 @@ class TableReader:
         may_be_empty = bool(self._said_kind) and answer_kind(self._said_kind).takes_pieces
         return signs_of(table, self._choices, may_be_empty=may_be_empty)
 
-    def _leave_out(self, row: Record, sign: str) -> None:
-        reason = f"without an answer ({in_words(sign)})"
+    def _leave_out(self, row: Record, reason: str) -> None:
         self.left_out[reason] += 1
         self.first_left_out.setdefault(reason, row.where)
 

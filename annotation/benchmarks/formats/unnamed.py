@@ -44,7 +44,7 @@ def check_whole(columns: Fields, table: Table) -> None:
         )
     used = {path for of in columns.values() for path in as_list(of)}
     texts = [n for n in table.names if n not in used and is_text_column(n, table.rows)]
-    asks = [path for n in texts if not is_aside(n) for path in text_paths(n, table.rows[0])]
+    asks = [path for n in texts if not is_aside(n) for path in text_paths(n, table.rows)]
     if "answer" in columns and asks and not is_row(table.names):
         together = [("columns", {"context": asks}, "all of them, one under the other")]
         pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]

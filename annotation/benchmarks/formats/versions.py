@@ -48,7 +48,7 @@ def _ask(one: SetFiles) -> None:
     raise Ambiguous(
         "",
         f"{told} are named as versions of one part ({one.part}).",
-        *(("versions", [version], f"{file} is meant") for version, file in first.items()),
-        ("versions", EACH, "each is a task of its own"),
         ("versions", TOGETHER, "all their rows together are the part"),
+        ("versions", EACH, "each is a task of its own"),
+        *(("versions", [version], f"{file} is meant") for version, file in [*first.items()][:4]),
     )

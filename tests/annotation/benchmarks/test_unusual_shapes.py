@@ -181,7 +181,7 @@ def test_offers_a_column_that_the_test_lacks_as_the_answer(tmp_path: Path) -> No
 )
 def test_asks_which_version_is_meant(one: str, other: str, tmp_path: Path) -> None:
     asked = asked_of({one: labelled("one"), other: labelled("other")}, tmp_path)
-    [mine, *_others, each, together] = [
+    [together, each, mine, *_others] = [
         read(tmp_path / "folder", said=said(line))
         for line, meaning in asked.readings.items()
         if other not in meaning

@@ -1,14 +1,16 @@
 """Files as strangers brought them: what is asked of them can be answered by a line that is offered,
 and no column, id or row is taken for another, or lost, in silence."""
 
+from pathlib import Path
 
 import pytest
 
+from annotation.benchmarks.formats.task_files import also_said
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
-from tests.annotation.benchmarks.test_tables import read_text
-from tests.annotation.benchmarks.test_unusual_shapes import said
+from tests.annotation.benchmarks.test_tables import lines, read_text
+from tests.annotation.benchmarks.test_unusual_shapes import asked_of, said
 
 PAIRS = [(f"Man {n} eats.", f"Somebody {n} eats.") for n in range(12)]
 CONTEXT = '"columns": {"context": ["sentence1", "sentence2"]}'
@@ -87,3 +89,63 @@ def test_offers_each_column_that_may_hold_the_answer(name: str) -> None:
 def test_names_a_column_without_a_name() -> None:
     with pytest.raises(BadInput, match=r"there are \(no name\), one\."):
         read_text("t.csv", ",one\n0,x\n1,y\n")
+
+
+def test_offers_to_leave_out_all_rows_without_options_or_with() -> None:
+    rows: list[tuple[object, ...]] = [(f"Which of {n}?", ["x", "y"], "x") for n in range(30)]
+    rows += [(f"How many {n}?", None, f"{n},456") for n in range(30)]
+    text = table("question", "choices", "answer", rows=rows)
+    asked = question(text)
+    assert asked.what == "t.jsonl, line 31: 30 of 60 rows have no options of their own."
+    for line, kind in zip(asked.readings, ["choice", "number"], strict=True):
+        task = read_text("t.jsonl", text, said=said(line))
+        assert (task.kind, len(task.sets[-1].examples)) == (kind, 30)
+
+
+def test_takes_the_comma_of_a_number_for_no_sign_between_labels() -> None:
+    golds = [f"{n % 9},456" if n % 2 else str(n % 9) for n in range(36)] + ["456", "yes", "no"]
+    text = table("question", "answer", rows=[(f"How {n}?", gold) for n, gold in enumerate(golds)])
+    assert "apart_by" not in str(question(text))
+
+
+def test_offers_to_show_the_texts_that_do_not_repeat() -> None:
+    rows = [
+        (f"Which {n}?", "yn"[n % 2], f"Row {n}.", ["free", "fixed"][n % 2], {f"Price {n}": "ten"})
+        for n in range(12)
+    ]
+    asked = question(table("question", "answer", "sheet", "sort", "cells", rows=rows))
+    contexts = [said(line).get("columns", {}).get("context") for line in asked.readings]
+    assert contexts[:2] == [["sheet", "sort"], ["sheet"]]
+
+
+OPINIONS = [
+    {"id": n, "text": f"The pool {n} is fine.", "opinions": [{"what": [["The pool"], ["0:8"]]}]}
+    for n in range(6)
+]
+
+
+def test_offers_one_place_of_a_list_in_a_list() -> None:
+    columns: dict[str, object] = {"columns": {"answer": "what", "context": "text"}}
+    columns |= {"rows": "opinions", "kind": "spans"}
+    asked = question(lines(OPINIONS), said=columns)
+    assert asked.readings['"columns": {"answer": "what.0"}'] == '“["The pool", "0:8"]”'
+    line = '"columns": {"answer": "what.[0]"}'
+    assert asked.readings[line] == '“["The pool"]”'
+    assert gold_of(read_text("t.jsonl", lines(OPINIONS), said=also_said(columns, said(line)))) == [
+        "The pool"
+    ] * len(OPINIONS)
+
+
+def test_counts_rows_that_hold_no_question() -> None:
+    text = lines([*OPINIONS, {"id": 6, "text": "Fine.", "opinions": []}])
+    how: dict[str, object] = {"columns": {"answer": "what.[0]", "context": "text"}}
+    how |= {"rows": "opinions", "kind": "spans"}
+    told = "7 read, 6 stored, 1 left out: 1 that hold no question, the first in t.jsonl, line 7"
+    assert read_text("t.jsonl", text, said=how).notes["rows"] == [told]
+
+
+def test_asks_about_many_versions_in_a_few_lines(tmp_path: Path) -> None:
+    row = table("text", "label", rows=[("Text.", "good")])
+    asked = asked_of({f"set/dev_{n}.jsonl": row for n in range(40)}, tmp_path)
+    first = ["together", "each", ["0"], ["1"], ["10"], ["11"]]
+    assert [said(line)["versions"] for line in asked.readings] == first
