@@ -119,7 +119,8 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         if not job.result.get("looks") and not request.POST.get("line"):
             messages.error(request, "Say first what is meant: nothing was read yet.")
             return to_row(job)
-        if line := request.POST.get("line"):
+        line = request.POST.get("line", "")
+        if line := request.POST.get("written", "") if line == "written" else line:
             try:
                 said = as_said(line)
             except Refusal as refusal:

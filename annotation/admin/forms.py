@@ -134,12 +134,10 @@ RIGHT_OPTION = "right option"
 FIELDS_OF = {RIGHT_OPTION: ["options", "answer"]}
 ROLES = [
     *[("", "not used"), ("question", "the question"), ("context", "a text above the question")],
-    *[("options", "an option, or a list of them"), ("answer", "the right answer")],
-    *[
-        (RIGHT_OPTION, "an option: the right one of each row"),
-        ("id", "the id"),
-        ("groups", "a group"),
-    ],
+    ("options", "an option, or a list of them"),
+    ("answer", "the right answer, or what names it; no option"),
+    (RIGHT_OPTION, "an option, and the right one in every row"),
+    *[("id", "the id"), ("groups", "a group")],
     *[("proposed", "a proposed answer"), ("entities", "places of the candidates")],
     ("part", "the part of the set that a row is of"),
     *[("images", "an image"), ("image_text", "what the image shows, in words")],

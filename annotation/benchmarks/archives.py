@@ -9,7 +9,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
@@ -44,6 +44,14 @@ TAR = re.compile(r"\.(tar(\.\w+)?|tgz|tbz2?|txz)$", re.I)
 NEITHER = "neither a folder nor a readable zip file nor a table (CSV, TSV, JSON, Parquet)"
 # What may stand between the cells of a text's lines.
 SIGNS = "\t|;@"
+# Of a token, in files of tokens.
+TAG = re.compile(r"O|[BIESLU]-\S+")
+AS_SPANS = (
+    "write a row a text instead, with the words to choose as a list: "
+    '{"context": "Anna is in Rome.", "answer": ["Rome"]}.'
+)
+# What holds a file that was sent alone.
+UNNAMED = "task"
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 Source = Path | BinaryIO
@@ -85,7 +93,11 @@ def way_to_table(name: str, data: bytes) -> str:
     """What to do with a file of another ending; empty where that is not known."""
     if TAR.search(name):
         return f"{name} is a tar archive, and only zip archives are read: unpack it."
+    if name.lower().endswith(".xml"):
+        return f"{name} is XML: write its texts as a table (CSV, TSV, JSON), a row a question."
     lines = [line for line in data.decode(errors="replace").splitlines() if line.strip()]
+    if told := of_tokens(name, lines):
+        return told
     counts = {sign: {line.count(sign) for line in lines} for sign in SIGNS}
     found = [sign for sign, of in counts.items() if of and 0 not in of and len(of) == 1]
     if not name.lower().endswith(".txt") or not found:
@@ -99,6 +111,14 @@ def way_to_table(name: str, data: bytes) -> str:
         f"{name} has “{found[0]}” in every line: write “sep={found[0]}” above them, the names of "
         "the columns into the next line, and rename it to end in .csv."
     )
+
+
+def of_tokens(file: str, lines: Sequence[str]) -> str:
+    """What to do with a file whose lines end in the tags of tokens; empty for others."""
+    tags = [tag for line in lines for tag in line.split()[-1:] if TAG.fullmatch(tag)]
+    if len(tags) * 10 >= len(lines) * 9 and any(tag.startswith("B-") for tag in tags):
+        return f"{file} holds a token a line, with its tag (CoNLL): {AS_SPANS}"
+    return ""
 
 
 def check_no_spreadsheet(name: str) -> None:
@@ -117,7 +137,7 @@ class OneFile:
         self.names = (name, "task.json") if beside and beside.is_file() else (name,)
         self._beside = beside if name != "task.json" else None
         # What a file that is named for a part of a benchmark alone is a part of.
-        self.title = source.resolve().parent.name if isinstance(source, Path) else "task"
+        self.title = source.resolve().parent.name if isinstance(source, Path) else UNNAMED
 
     def read(self, name: str) -> bytes:
         if name == "task.json" and self._beside:

@@ -11,7 +11,7 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 
 from annotation.access.rights import check_may_import
-from annotation.benchmarks.archives import TABLES
+from annotation.benchmarks.archives import TABLES, way_to_table
 from annotation.benchmarks.formats.drawing import MOST_SPLITS
 from annotation.jobs.requests import UploadField
 from annotation.models import Job, Upload
@@ -131,9 +131,11 @@ class ImportForm(forms.Form):
         if file is None:
             return None
         if not file.name.lower().endswith(TABLES) and not zipfile.is_zipfile(file):
+            file.seek(0)
             raise ValidationError(
-                "This is neither a zip file nor a table by its name: a table ends in .csv, .tsv, "
-                ".json, .jsonl or .parquet."
+                way_to_table(file.name, file.read())
+                or "This is neither a zip file nor a table by its name: a table ends in .csv, "
+                ".tsv, .json, .jsonl or .parquet."
             )
         file.seek(0)
         return file

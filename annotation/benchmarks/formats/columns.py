@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from annotation.benchmarks.archives import AS_SPANS
 from annotation.benchmarks.formats.cells import (
     ask_about_unused,
     leaves,
@@ -21,7 +22,7 @@ from annotation.benchmarks.formats.content import (
     Record,
     written,
 )
-from annotation.benchmarks.formats.files import AS_SPANS, Fields
+from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
     PARTS,

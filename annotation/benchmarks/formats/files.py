@@ -13,7 +13,7 @@ from contextlib import suppress
 from io import BytesIO, StringIO
 from typing import Any
 
-from annotation.benchmarks.archives import MOST_BYTES, PACKED
+from annotation.benchmarks.archives import MOST_BYTES, PACKED, of_tokens
 from annotation.benchmarks.formats.columnar import read_columnar
 from annotation.benchmarks.formats.content import (
     CANARY,
@@ -35,12 +35,6 @@ LISTS = (
 ARCHIVE = b"PK\x03\x04"
 # Marks of UTF-16.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# Of a token, in files of tokens.
-TAG = re.compile(r"O|[BIESLU]-\S+")
-AS_SPANS = (
-    "write a row a text instead, with the words to choose as a list: "
-    '{"context": "Anna is in Rome.", "answer": ["Rome"]}.'
-)
 ENCODINGS = "cp1252 (Windows) or mac_roman"
 
 
@@ -190,7 +184,8 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
     rows = _cells(text, file, sign, is_tsv=is_tsv)
     if not rows:
         raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
-    _check_no_tokens(file, [cells[-1] for _, cells in rows])
+    if tokens := of_tokens(file, [cells[-1] for _, cells in rows]):
+        raise BadInput(tokens)
     names = _headless(file, [cells for _, cells in rows])
     if not names:
         names = [cell.strip() for cell in rows.pop(0)[1]]
@@ -208,12 +203,6 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
                 f"{len(names)}."
             )
         yield Record(file, where, {**dict(zip(names, cells, strict=True)), **aside})
-
-
-def _check_no_tokens(file: str, last: Sequence[str]) -> None:
-    tags = [cell for cell in last if TAG.fullmatch(cell.strip())]
-    if len(tags) * 10 >= len(last) * 9 and any(tag.startswith("B-") for tag in tags):
-        raise BadInput(f"{file} holds a token a line, with its tag (CoNLL): {AS_SPANS}")
 
 
 def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, list[str]]]:
@@ -251,12 +240,19 @@ def _headless(file: str, rows: Sequence[Sequence[str]]) -> list[str]:
     return next((names for names in named if len(names) == len(cells)), [])
 
 
+def _texts(data: bytes, file: str) -> Iterator[Record]:
+    """Of a file with a text a line, an empty one too: others' lines are counted beside it."""
+    for number, line in enumerate(decoded(data, file, "utf-8-sig").rstrip("\n").split("\n"), 1):
+        yield Record(file, number, {"text": line.strip()})
+
+
 READERS: Mapping[str, Callable[[bytes, str], Iterator[Record]]] = {
     ".csv": _separated,
     ".tsv": _separated,
     ".json": _objects,
     ".jsonl": read_records,
     ".parquet": read_columnar,
+    ".txt": _texts,
 }
 
 

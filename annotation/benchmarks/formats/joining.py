@@ -10,7 +10,7 @@ from typing import Any
 from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import decoded
 from annotation.benchmarks.formats.known_sets import HALVES, is_aside
-from annotation.benchmarks.formats.layouts import ORDER, SetFiles, TaskFiles, slug_of
+from annotation.benchmarks.formats.layouts import ORDER, TEXTS, SetFiles, TaskFiles, slug_of
 from annotation.benchmarks.formats.one_table import there
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -33,7 +33,7 @@ def check_lines(names: Sequence[str]) -> None:
 
 def lines_beside(file: str, names: Sequence[str]) -> str:
     found = {match["of"]: name for name in names if (match := LINES.fullmatch(name))}
-    return found.get(file.rpartition(".")[0], "")
+    return found.get(re.sub(rf"({'|'.join(TEXTS)}|\.\w+)$", "", file, flags=re.I), "")
 
 
 def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> list[Record]:
@@ -44,7 +44,8 @@ def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> 
         raise Ambiguous("", f"{beside} lies beside {rows[0].file}.", answers, other)
     if by != LINE:
         return rows
-    lines = [line.strip() for line in decoded(data, beside, "utf-8-sig").splitlines()]
+    text = decoded(data, beside, "utf-8-sig").rstrip("\n")
+    lines = [line.strip() for line in text.split("\n")]
     if len(lines) != len(rows):
         raise BadInput(
             f"{beside} has {len(lines)} lines for the {len(rows)} rows of {rows[0].file}: give "

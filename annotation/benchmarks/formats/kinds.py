@@ -105,13 +105,14 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
     if not are_whole or not are_near or len(numbers) * 2 > len(rows):
         return "number"
     counted = range(int(numbers[0]), int(numbers[-1]) + 1)
-    names = ", ".join(f'"…{number}"' for number in counted)
-    with_names = f'; with their names: "label_names": [{names}]' * (numbers[0] in (0, 1))
+    names = [f"…{number}" for number in counted]
+    named = ("label_names", names, "a button for each, with its name")
     raise Ambiguous(
         rows[0].where,
         f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
         ("kind", "number", "a number to type"),
-        ("kind", "choice", f"a button for each{with_names}"),
+        ("kind", "choice", "a button for each"),
+        *[named] * (numbers[0] in (0, 1)),
         row=rows[0].shown,
     )
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from django.utils.text import slugify
 
-from annotation.benchmarks.archives import PACKED, TABLES
+from annotation.benchmarks.archives import PACKED, TABLES, UNNAMED
 from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS, VERSIONS
 from annotation.benchmarks.formats.task_files import TASK_FILE
 from annotation.models import Role
@@ -37,6 +37,8 @@ NO_TABLES = re.compile(
 )
 # A log of lm-eval is named for its task.
 SAMPLES = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*")
+# Files with a text a line.
+TEXTS = ("_text.txt", "_texts.txt", "-text.txt", "-texts.txt")
 # Folders that name no task.
 DATA = ("data",)
 # A log of Inspect, unpacked: its head, and a file for each sample.
@@ -119,7 +121,7 @@ def find_tables(
 ) -> tuple[list[TaskFiles], list[str]]:
     """Tables, one task a file, named for it; or for its folder, if the file is named for a part
     alone. `title` names what holds them all. A file named as a task's own may be a table, too."""
-    paths = _paths(names, (*TABLES, TASK_FILE))
+    paths = _paths(names, (*TABLES, *TEXTS, TASK_FILE))
     rows = sorted(name for name, parts in paths.items() if parts[0] == LOG_ROWS)
     if LOG_HEAD in paths and rows:
         return [_of_tables(title, {"test": [(row, "") for row in rows]})], []
@@ -164,6 +166,7 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
     *folders, file = parts
     stem = PurePosixPath(re.sub(rf"{PACKED}$", "", file, flags=re.I)).stem
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
+    stem = stem[:-5].rstrip("-_") if file.lower().endswith(TEXTS) else stem
     match = TABLE.fullmatch(stem)
     assert match is not None  # it fits any name
     if not match["part"]:
@@ -178,7 +181,9 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
     versions: list[str] = []
     while len(names) > 1 and is_version(names[-1]):
         versions = [*filter(None, [names.pop()]), *versions]
-    return names[-1], part.lower(), "-".join(versions)
+    version = "-".join(versions)
+    is_name = names == [UNNAMED] and re.search("[a-z]{2}", version)
+    return version if is_name else names[-1], part.lower(), version
 
 
 def is_version(name: str) -> bool:

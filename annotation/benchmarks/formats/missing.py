@@ -127,7 +127,8 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
         readings.append(("kind", "spans", "words are chosen in the text, and none there"))
     count = sum(sign in by_sign for sign in found)
     what = (
-        f"there is no answer ({', '.join(map(in_words, signs))}), in {count} of {len(found)} rows."
+        f"the answer is {' or '.join(map(in_words, signs))} in {count} of {len(found)} rows, which "
+        "may say that there is none."
     )
     raise Ambiguous(first.where, what, *readings, row=table.shown(first))
 

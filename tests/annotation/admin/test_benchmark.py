@@ -232,6 +232,15 @@ def test_takes_any_line_of_a_task_file(admin_client: Client, sent: Sent) -> None
     ]
 
 
+def test_takes_the_names_of_labels_where_they_are_asked(admin_client: Client, sent: Sent) -> None:
+    rows = "text,label\n" + "".join(f"Film {n}.,{n % 2}\n" for n in range(20))
+    look = sent(reverse(IMPORT), named("t.csv", rows.encode()))
+    assert 'name="written" value="&quot;label_names&quot;: [&quot;…0' in page_of(admin_client, look)
+    written = {"line": "written", "written": '"label_names": ["poor", "fine"]'}
+    look = sent(go_on(look), written)
+    assert look.result["looks"][0]["items"][0]["options"] == [["poor", True], ["fine", False]]
+
+
 def test_refuses_two_questions(admin_client: Client, sent: Sent) -> None:
     look = sent(reverse(IMPORT), named("t.csv", b"one,two,answer\nWho?,Why?,Ann\n"))
     columns = reverse("admin:annotation_benchmark_columns", args=[look.pk])
@@ -286,6 +295,11 @@ def test_refuses_an_upload_with_a_sentence(
     assert not Job.objects.exists()
     # A file that is as it should be stays, whatever is wrong beside it.
     assert Upload.objects.exists() == (len(data) > 10)
+
+
+def test_says_of_a_tar_archive_what_the_command_says(admin_client: Client) -> None:
+    page = admin_client.post(reverse(IMPORT), named("t.tar.gz", b"no zip")).content.decode()
+    assert "t.tar.gz is a tar archive, and only zip archives are read: unpack it." in page
 
 
 def questions(names: str) -> bytes:

@@ -187,11 +187,9 @@ def test_a_file_of_tokens_and_tags_is_refused_with_what_to_write() -> None:
 
 
 def test_names_the_texts_that_are_no_table(tmp_path: Path) -> None:
-    for name in ("train_text.txt", "train_labels.txt"):
+    for name in ("train_one.txt", "train_two.txt"):
         (tmp_path / name).write_text("0\n1\n")
-    with pytest.raises(
-        BadInput, match=r"train_labels\.txt and train_text\.txt are no tables: write"
-    ):
+    with pytest.raises(BadInput, match=r"train_one\.txt and train_two\.txt are no tables: write"):
         read(tmp_path)
 
 

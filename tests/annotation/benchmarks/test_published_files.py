@@ -143,7 +143,10 @@ def test_reads_both_texts_of_a_pair_in_a_list() -> None:
             "10-labels-alike/nan.jsonl",
             r'line 2: an option is missing.*"leave_out": \["nan.jsonl:2"\]',
         ),
-        ("10-labels-alike/nan2.jsonl", r'line 2: there is no answer.*"missing": \["nan"\]'),
+        (
+            "10-labels-alike/nan2.jsonl",
+            r'line 2: the answer is “nan” in 1 of 3 rows.*"missing": \["nan"\]',
+        ),
         (
             "17-refused-but-published/gpqa.csv",
             r'line 3: two of the.*"leave_out": \["gpqa.csv:rec2"\]',

@@ -140,13 +140,16 @@ def test_says_how_many_equal_pieces_count_once() -> None:
         ("SICK.txt", "id\ttext\n1\tA cat.\n", "SICK.txt holds tabs: rename it to end in .tsv"),
         ("bank.txt", "Sales rose .@positive\nNo .@neutral\n", "write “sep=@” above them"),
         ("dev.jsonl.tar.gz", "x", "is a tar archive, and only zip archives are read: unpack it"),
-        ("a.xml", "<a>", "a.xml is neither a folder nor a readable zip file nor a table"),
+        ("ner.txt", "Anna B-PER\nmet O\nBo B-PER\n", "ner.txt holds a token a line, with its tag"),
+        ("ner.conll", "Anna B-PER\nmet O\n", "ner.conll holds a token a line, with its tag"),
+        ("ner.tsv", "Anna B-PER\nmet O\n", "ner.tsv holds a token a line, with its tag"),
+        ("a.xml", "<a>", "a.xml is XML: write its texts as a table"),
     ],
 )
 def test_says_how_a_file_becomes_a_table(name: str, text: str, told: str, tmp_path: Path) -> None:
     folder = folder_of({name: text}, tmp_path)
-    for source, of_file in ((folder / name, True), (folder, False)):
-        with pytest.raises(BadInput, match=told if of_file or name != "a.xml" else "no table of q"):
+    for source in (folder / name, folder):
+        with pytest.raises(BadInput, match=told):
             read(source)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from annotation.benchmarks.formats.task_files import also_said
 from annotation.models.errors import BadInput
+from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import table
-from tests.annotation.benchmarks.test_tables import read
+from tests.annotation.benchmarks.test_tables import read, read_text
 from tests.annotation.benchmarks.test_unusual_shapes import asked_of, folder_of, said
 
 
@@ -81,3 +82,21 @@ def test_says_which_files_of_a_label_a_line_are_read(tmp_path: Path) -> None:
     files = {"test.jsonl": table("text", rows=[("One.",), ("Two.",)]), "test.ans": "A\nB\n"}
     with pytest.raises(BadInput, match=r"no file is named for answers a line: .* test-labels\.txt"):
         read(folder_of(files, tmp_path), said={"join": "line"})
+
+
+def test_reads_texts_and_labels_a_line_each(tmp_path: Path) -> None:
+    files = {
+        "irony/test_text.txt": "So glad\u2028.\n\tIt rains, again.\n" * 6,
+        "irony/test_labels.txt": "1\n0\n" * 6,
+        "irony/mapping.txt": "0\tno\n1\tyes\n",
+    }
+    asked = asked_of(files, tmp_path)
+    assert "irony/test_labels.txt lies beside irony/test_text.txt" in asked.what
+    how = {**said(next(iter(asked.readings))), "label_names": ["no", "yes"]}
+    [task] = read(folder_of(files, tmp_path), said=how)
+    assert (task.slug, gold_of(task)[:2]) == ("irony", ["yes", "no"])
+    assert task.sets[-1].examples[1].context == ("It rains, again.",)
+
+
+def test_names_what_is_sent_alone_for_its_version() -> None:
+    assert read_text("in_domain_dev.jsonl", reviews("yes", "no")).slug == "in_domain"

@@ -49,7 +49,7 @@ def test_takes_no_set_without_a_heading_by_its_shape_alone() -> None:
 )
 def test_asks_whether_numbers_that_repeat_are_labels(values: Sequence[object]) -> None:
     asked = question(many(values))
-    assert list(asked.readings) == ['"kind": "number"', '"kind": "choice"']
+    assert list(asked.readings)[:2] == ['"kind": "number"', '"kind": "choice"']
 
 
 def test_asks_what_named_labels_are_counted_from() -> None:
