@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.benchmarks.archives import TABLES, Files, way_to_table
 from annotation.benchmarks.formats.files import Fields
-from annotation.benchmarks.formats.joining import LINE, check_lines, joined
+from annotation.benchmarks.formats.joining import LINE, LINES, joined
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
 from annotation.benchmarks.formats.versions import in_versions
@@ -30,8 +30,11 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
     owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
     own = {task.own: {**owns.get(task.own, {}), **said} for task in found}
     joins = {task_file: one.get("join", "") for task_file, one in own.items()}
-    if LINE in joins.values():
-        check_lines(files.names)
+    if LINE in joins.values() and not any(map(LINES.fullmatch, files.names)):
+        raise BadInput(
+            f"“join” is “{LINE}”, but no file is named for answers a line: beside test.tsv, name "
+            "it test-labels.txt."
+        )
     for task_file, by in joins.items():
         if by not in ("", LINE):
             of_file = [task for task in found if task.own == task_file]

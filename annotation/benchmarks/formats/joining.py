@@ -22,15 +22,6 @@ LINES = re.compile(r"(?P<of>.+?)[-_.](?:labels?|answers?|gold)\.(?:lst|txt)", re
 Read = Callable[[str], Sequence[Record]]
 
 
-def check_lines(names: Sequence[str]) -> None:
-    """Raise BadInput where no file holds answers a line that a task's file speaks of."""
-    if not any(map(LINES.fullmatch, names)):
-        raise BadInput(
-            f"“join” is “{LINE}”, but no file is named for answers a line: beside test.tsv, name "
-            "it test-labels.txt."
-        )
-
-
 def lines_beside(file: str, names: Sequence[str]) -> str:
     found = {match["of"]: name for name in names if (match := LINES.fullmatch(name))}
     return found.get(re.sub(rf"({'|'.join(TEXTS)}|\.\w+)$", "", file, flags=re.I), "")

@@ -45,62 +45,54 @@ def check_whole(columns: Fields, table: Table) -> None:
     used = {path for of in columns.values() for path in as_list(of)}
     texts = [n for n in table.names if n not in used and is_text_column(n, table.rows)]
     asks = [path for n in texts if not is_aside(n) for path in text_paths(n, table.rows)]
-    if "answer" in columns and asks and not is_row(table.names):
-        together = [("columns", {"context": asks}, "all of them, one under the other")]
-        pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
-        raise Ambiguous(
-            table.file,
-            f"no column is the question; {there(table.names)}.",
-            *(
-                ("columns", {"context": a, "question": b}, f"“{b}” is asked of “{a}”")
-                for a, b in pairs
-            ),
-            *(
-                ("columns", {"context": [*both]}, " above ".join(both))
-                for both in pairs
-                if asks[2:]
-            ),
-            *(("columns", {"question": n}, f"“{n}” is the question") for n in asks[:4]),
-            *together * (len(asks) > 1),
-            row=table.shown(table.rows[0]),
-        )
-    if "answer" not in columns and "options" not in columns and not is_row(table.names):
-        _ask_about_texts([name for name in texts if not is_aside(name)], table)
-    raise BadInput(f"{sentence}.")
+    if is_row(table.names) or ("options" in columns and "answer" not in columns):
+        raise BadInput(f"{sentence}.")
+    pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
+    readings: list[tuple[Fields, str]] = [
+        *(({"context": one, "question": b}, f"“{b}” is asked of “{one}”") for one, b in pairs),
+        *(({"context": [*both]}, " above ".join(both)) for both in pairs if asks[2:]),
+        *(({"question": name}, f"“{name}” is the question") for name in asks[:4]),
+        *[({"context": asks}, "all of them, one under the other")] * (len(asks) > 1),
+    ]
+    if "answer" not in columns:
+        readings = _of_texts([name for name in texts if not is_aside(name)], table)
+    if not readings:
+        raise BadInput(f"{sentence}.")
+    raise Ambiguous(
+        table.file,
+        f"no column is the {' and none the '.join(lacking)}; {there(table.names)}.",
+        *(("columns", named, meaning) for named, meaning in readings),
+        row=table.shown(table.rows[0]),
+    )
 
 
-def _ask_about_texts(texts: Sequence[str], table: Table) -> None:
-    """Raise Ambiguous about columns of unusual names: texts and their label, or two texts a row."""
+def _of_texts(texts: Sequence[str], table: Table) -> list[tuple[Fields, str]]:
+    """What columns of unusual names may be: texts and their label, or two texts a row."""
     differ = [name for name in texts if not repeats(name, table)]
-    labels = [name for name, values in labels_in_columns(table).items() if len(values) > 1][:4]
-    pairs = [*permutations(differ, 2)] if len(differ) == 2 else []
-    alone = "two options, and only the task's description says what is asked"
-    options = [
-        ("columns", {"question": "", "options": differ, "answer": n}, f"{alone}: “{n}” is right")
-        for n in differ * (len(differ) == 2)
-    ]
-    whole = [(differ[0] if len(differ) == 1 else differ, name) for name in labels if differ]
-    answers = [
-        (
-            "columns",
-            {"context": text, "answer": answer},
-            f"“{answer}” is the answer to {' and '.join(f'“{one}”' for one in as_list(text))}",
-        )
-        for text, answer in (*whole, *pairs)
-    ]
+    labels = [n for n, values in labels_in_columns(table).items() if len(values) > 1 and differ][:4]
     counted = [name for name in differ if name[-1].isdecimal()]
     others = [name for name in differ if name not in counted]
     named = [
         (
-            "columns",
             {"context": others, "options": counted, "answer": name},
-            f"“{name}” names the right one of {' and '.join(f'“{one}”' for one in counted)}",
+            f"“{name}” names the right one of {_in_words(counted)}",
         )
         for name in labels
         if others and counted[1:]
     ]
-    if answers:
-        problem = f"no column is the question and none the answer; {there(table.names)}."
-        raise Ambiguous(
-            table.file, problem, *named, *answers, *options, row=table.shown(table.rows[0])
-        )
+    shown = differ[0] if len(differ) == 1 else differ
+    pairs = [*permutations(differ, 2)] if len(differ) == 2 else []
+    answers = [
+        ({"context": of, "answer": name}, f"“{name}” is the answer to {_in_words(as_list(of))}")
+        for of, name in (*((shown, name) for name in labels), *pairs)
+    ]
+    alone = "two options, and only the task's description says what is asked"
+    options = [
+        ({"question": "", "options": differ, "answer": name}, f"{alone}: “{name}” is right")
+        for name in differ * (len(differ) == 2)
+    ]
+    return [*named, *answers, *options]
+
+
+def _in_words(names: Sequence[str]) -> str:
+    return " and ".join(f"“{name}”" for name in names)
