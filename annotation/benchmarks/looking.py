@@ -10,12 +10,13 @@ from annotation.benchmarks.audit import NOTE, WARNING, reader_findings
 from annotation.benchmarks.formats.columns import found_columns
 from annotation.benchmarks.formats.content import (
     Ambiguous,
+    Fields,
     ReadExample,
     ReadSet,
     ReadTask,
     written,
 )
-from annotation.benchmarks.formats.files import Fields, read_table
+from annotation.benchmarks.formats.files import read_table
 from annotation.benchmarks.formats.known_sets import set_of_rows
 from annotation.benchmarks.formats.layouts import find_folders, find_tables
 from annotation.benchmarks.formats.reading import Progress

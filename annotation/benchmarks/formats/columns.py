@@ -19,10 +19,10 @@ from annotation.benchmarks.formats.content import (
     CANARY,
     LONGEST_ID,
     Ambiguous,
+    Fields,
     Record,
     written,
 )
-from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
     PARTS,

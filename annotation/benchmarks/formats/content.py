@@ -15,6 +15,7 @@ from annotation.models.texts import checksum, is_text, storable
 from scoring.core.normalisation import in_one_form
 
 Span = dict[str, Any]
+Fields = dict[str, Any]
 Alternatives = list[list[Span]]
 # Segment, start and end (exclusive) of each.
 Candidates = tuple[tuple[int, int, int], ...]

@@ -17,6 +17,7 @@ from annotation.benchmarks.archives import MOST_BYTES, PACKED, of_tokens
 from annotation.benchmarks.formats.columnar import read_columnar
 from annotation.benchmarks.formats.content import (
     CANARY,
+    Fields,
     Record,
     read_json,
     read_records,
@@ -24,7 +25,6 @@ from annotation.benchmarks.formats.content import (
 from annotation.benchmarks.formats.known_sets import HEADLESS, USUAL, key, known_set, part_in
 from annotation.models.errors import BadInput
 
-Fields = dict[str, Any]
 LONGEST_CELL, MOST_ROWS = 1_000_000, 1_000_000
 # What holds the rows of a file that is one object.
 LISTS = (

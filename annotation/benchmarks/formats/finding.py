@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from annotation.benchmarks.archives import TABLES, Files, way_to_table
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.content import Fields
 from annotation.benchmarks.formats.joining import LINE, LINES, joined
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
 from annotation.benchmarks.formats.task_files import is_task_file, read_task_file

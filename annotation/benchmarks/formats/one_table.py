@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.benchmarks.formats.cells import holds_text, text_of
-from annotation.benchmarks.formats.content import Record
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.content import Fields, Record
 from annotation.benchmarks.formats.known_sets import KnownSet, as_list, is_aside, key, value_at
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import read_number

@@ -10,8 +10,9 @@ from typing import Any
 from annotation.benchmarks.archives import Files, read_file
 from annotation.benchmarks.formats import content, own_options, samples
 from annotation.benchmarks.formats.class_names import class_names
+from annotation.benchmarks.formats.content import Fields
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
-from annotation.benchmarks.formats.files import Fields, as_utf8, read_table
+from annotation.benchmarks.formats.files import as_utf8, read_table
 from annotation.benchmarks.formats.finding import Described, find_tasks
 from annotation.benchmarks.formats.joining import (
     ask_to_join,

@@ -29,11 +29,11 @@ from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
     NOT_TEXT,
     Ambiguous,
+    Fields,
     Record,
     ask_about_rows,
     gathered,
 )
-from annotation.benchmarks.formats.files import Fields
 from annotation.benchmarks.formats.known_sets import (
     NO_SET,
     TRAINING_PARTS,

@@ -8,8 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import samples
-from annotation.benchmarks.formats.content import read_json
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.content import Fields, read_json
 from annotation.benchmarks.formats.known_sets import PARTS, USUAL
 from annotation.kinds.naming import WAYS
 from annotation.models import Kind, Normalisation, ReferencePolicy

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from itertools import permutations
 
-from annotation.benchmarks.formats.content import Ambiguous
-from annotation.benchmarks.formats.files import Fields
+from annotation.benchmarks.formats.content import Ambiguous, Fields
 from annotation.benchmarks.formats.known_sets import as_list, is_aside, programs_in
 from annotation.benchmarks.formats.one_table import (
     Table,
