@@ -129,13 +129,13 @@ def find_tables(
     ignored = sorted(name for name, parts in paths.items() if NO_TABLES.fullmatch(parts[-1]))
     tables = [name for name in sorted(paths) if name not in (*ignored, *task_files)]
     found = {name: _task_and_part(paths[name], title) for name in tables}
-    folders = defaultdict[tuple[str, str, str], set[str]](set)
-    for name, same in found.items():
-        folders[same].add(name.rpartition("/")[0])
+    folders = defaultdict[tuple[str, ...], set[str]](set)
+    for task, folder, *same in found.values():
+        folders[task, *same].add(folder)
     several = {task for (task, *_), holding in folders.items() if len(holding) > 1}
-    for name, (task, part, version) in found.items():
+    for name, (task, folder, part, version) in found.items():
         # Files of one name in several folders are tasks of their own.
-        own_task = f"{task}-{paths[name][-2]}" if task in several and paths[name][1:] else task
+        own_task = f"{task}-{folder}" if task in several and folder else task
         parts_of[own_task][part].append((name, version))
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
@@ -161,8 +161,9 @@ def find_tables(
     return distinct(tasks), ignored
 
 
-def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
-    """By the file's name, or by folders: its task, which part of it, and which version of that."""
+def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str, str]:
+    """By the file's name, or by folders: its task, where that lies, which part of it, and which
+    version of that."""
     *folders, file = parts
     stem = PurePosixPath(re.sub(rf"{PACKED}$", "", file, flags=re.I)).stem
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)
@@ -183,7 +184,7 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str]:
         versions = [*filter(None, [names.pop()]), *versions]
     version = "-".join(versions)
     is_name = names == [UNNAMED] and re.search("[a-z]{2}", version)
-    return version if is_name else names[-1], part.lower(), version
+    return version if is_name else names[-1], "-".join(names[1:-1]), part.lower(), version
 
 
 def is_version(name: str) -> bool:

@@ -30,8 +30,12 @@ def test_takes_files_of_one_name_in_several_folders_for_tasks_of_their_own(tmp_p
         "fine/insults.test.jsonl": reviews("rude", "vile", by="depth"),
         "fine/task.json": json.dumps({"columns": {"answer": "depth"}}),
         "other/moods.test.jsonl": reviews("glad", "sad"),
+        "en/test/law.jsonl": reviews("just", "unjust"),
+        "zh/test/law.jsonl": reviews("right", "wrong"),
     }
     assert choices(tmp_path, files) == {
+        "law-en": ["just", "unjust"],
+        "law-zh": ["right", "wrong"],
         "insults-coarse": ["no", "yes"],
         "insults-fine": ["rude", "vile"],
         "moods": ["glad", "sad"],
