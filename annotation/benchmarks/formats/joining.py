@@ -86,17 +86,16 @@ def _as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
 
 def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[Record]:
     """The rows, each with the cells of the others that have the same in this column."""
-    for first in (rows[0], others[0]):
+    for first in (rows[0], *others[:1]):
         if by not in first.fields:
             told = there([*first.fields])
             raise BadInput(f"{first.file}: there is no column “{by}” to join rows by; {told}.")
     cells = {str(other.fields.get(by)): other.fields for other in others}
     alone = [row for row in rows if str(row.fields.get(by)) not in cells]
     if alone or len(cells) < len(others) or len(others) > len(rows):
-        where = alone[0].where if alone else others[-1].where
-        raise BadInput(
-            f"{where}: its “{by}” must stand once in {rows[0].file} and {others[0].file}."
-        )
+        where = (alone[0] if alone else others[-1]).where
+        both = " and ".join(one.file for one in (rows[0], *others[:1]))
+        raise BadInput(f"{where}: its “{by}” must stand once in {both}.")
     return [replace(row, fields={**cells[str(row.fields.get(by))], **row.fields}) for row in rows]
 
 

@@ -112,7 +112,7 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
         f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
         ("kind", "number", "a number to type"),
         ("kind", "choice", "a button for each"),
-        *[named] * (numbers[0] in (0, 1)),
+        *[named] * (numbers[0] in (0, 1) and len(names) > 1),
         row=rows[0].shown,
     )
 

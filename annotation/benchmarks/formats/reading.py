@@ -142,6 +142,8 @@ def read_task(
 
     def raw(data: bytes, file: str) -> list[content.Record]:
         rows, by = [*read_table(data, file, encoding, tables.left_out)], said.get("join")
+        if not rows:
+            return rows
         if lines := lines_beside(file, files.names):
             rows = with_lines(rows, lines, files.read(lines), by)
         for other in beside.get(file, ()):

@@ -65,6 +65,14 @@ def test_joins_files_by_what_their_names_have_in_common(tmp_path: Path) -> None:
     assert choices(tmp_path, LEVELS, said={"join": "id"}) == WANTED
 
 
+@pytest.mark.parametrize("kept", ["testset-levela.csv", "labels-levela.csv"])
+def test_refuses_to_join_what_has_no_rows(kept: str, tmp_path: Path) -> None:
+    columns = {"testset-levela.csv": "tweet", "labels-levela.csv": "label"}
+    files = {name: f"id,{of}\n" + "i0,Yes\n" * (name == kept) for name, of in columns.items()}
+    with pytest.raises(BadInput, match=r"is empty|its “id” must stand once in"):
+        read(folder_of(files, tmp_path), said={"join": "id"})
+
+
 def test_joins_the_tests_beside_a_training_file_of_another_name(tmp_path: Path) -> None:
     files = {**LEVELS, TRAINING: table("id", "tweet", "subtask", rows=[("a", "No.", "OFF")] * 2)}
     asked = asked_of(files, tmp_path)
