@@ -15,7 +15,6 @@ from annotation.benchmarks.formats.content import (
     ASKS,
     CANARY,
     LONGEST_ID,
-    Ambiguous,
     Fields,
     Record,
     written,
@@ -99,12 +98,10 @@ def _id_column(table: Table) -> Fields:
         and len({*map(str, own)}) == len(own)
     ]
     if len(ids) > 1:
-        raise Ambiguous(
-            table.file,
+        table.ask(
             f"no column is the id, and {_in_words(ids)} differ in all rows.",
             *(("columns", {"id": name}, f"“{name}” is the id") for name in ids),
             ("columns", {"id": ""}, "number the rows from 1"),
-            row=table.shown(table.rows[0]),
         )
     return {"id": ids[0]} if ids else {}
 
@@ -118,12 +115,10 @@ def _part_column(table: Table, columns: Fields) -> str:
         if key(name) in USUAL["part"] and any(map(part_in, cells)):
             return name
         if len(cells) > 1 and cells <= {*PARTS}:
-            raise Ambiguous(
-                table.file,
+            table.ask(
                 f"“{name}” holds names of parts of a set: {', '.join(sorted(cells))}.",
                 ("columns", {"part": name}, "it says which part a row is, and one part is asked"),
                 ("unused", [name], "it says something else, and all rows are asked"),
-                row=table.shown(table.rows[0]),
             )
     return ""
 
@@ -140,12 +135,10 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
     if found and not (table.known.name or table.known.asks or table.known.rows):
         told = _in_words(found)
         each = "each of them is a question, beside the other columns of its row"
-        raise Ambiguous(
-            table.file,
+        table.ask(
             f"{told} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
             *(("rows", name, each) for name in found),
             ("unused", found, "no part of what is asked"),
-            row=table.shown(table.rows[0]),
         )
 
 
@@ -175,11 +168,9 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
             f"{table.file}: the answer (“{path}”) is nested: write it as a text, or as a list of "
             "texts."
         )
-    raise Ambiguous(
-        table.file,
+    table.ask(
         f"the answer (“{path}”) is made of several parts.",
         *(("columns", {"answer": f"{path}.{n}"}, f"“{str(v)[:60]}”") for n, v in inside.items()),
-        row=table.shown(table.rows[0]),
     )
 
 
@@ -252,11 +243,9 @@ def _check_whole(columns: Fields, table: Table) -> None:
         readings = _of_texts([name for name in texts if not is_aside(name)], table)
     if not readings:
         raise BadInput(f"{sentence}.")
-    raise Ambiguous(
-        table.file,
+    table.ask(
         f"no column is the {' and none the '.join(lacking)}; {there(table.names)}.",
         *(("columns", named, meaning) for named, meaning in readings),
-        row=table.shown(table.rows[0]),
     )
 
 
@@ -349,20 +338,16 @@ def _settled_answer(table: Table, columns: Fields) -> Fields:
             return {"answer": lists[0]}
         options = f"“{lists[0]}” are the options, “{others[0]}” names the right one"
         alternatives = f"“{lists[0]}” hold the answer, “{others[0]}” is left out"
-        raise Ambiguous(
-            table.file,
+        table.ask(
             f"both “{lists[0]}” and “{others[0]}” may hold the answer.",
             ("answers", "options", options),
             ("answers", "alternatives", alternatives),
-            row=first,
         )
     judged = {"answer": there[1], "context": there[0]}
-    raise Ambiguous(
-        table.file,
+    table.ask(
         f"both “{there[0]}” and “{there[1]}” may hold the answer.",
         ("columns", {"answer": there[0]}, f"“{there[0]}”"),
         ("columns", judged, f"“{there[1]}”, which judges “{there[0]}”"),
-        row=first,
     )
 
 

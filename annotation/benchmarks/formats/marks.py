@@ -2,7 +2,7 @@
 
 from annotation.benchmarks.formats.cells import listed, text_of
 from annotation.benchmarks.formats.columns import are_options
-from annotation.benchmarks.formats.content import Ambiguous, Record
+from annotation.benchmarks.formats.content import Record
 from annotation.benchmarks.formats.known_sets import as_list
 from annotation.benchmarks.formats.one_table import Table, Unlabelled
 from annotation.kinds.choice import MOST_LABELS
@@ -30,12 +30,10 @@ def has_marks(table: Table, kind: str, *, as_set: bool) -> bool:
             table.names,
         )
     if marked and not kind:
-        raise Ambiguous(
-            table.file,
+        table.ask(
             f"{told} hold 0 and 1.",
             ("kind", "labels", "labels; 1 says that one fits"),
             ("kind", "choice", "labels, one of which fits each row"),
-            row=table.shown(table.rows[0]),
         )
     if not marked and as_set and all(value.isdecimal() for value in values):
         raise BadInput(

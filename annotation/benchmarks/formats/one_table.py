@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from annotation.benchmarks.formats.cells import holds_text, text_of
-from annotation.benchmarks.formats.content import Fields, Record
+from annotation.benchmarks.formats.content import Ambiguous, Fields, Record
 from annotation.benchmarks.formats.known_sets import KnownSet, as_list, is_aside, key, value_at
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import read_number
@@ -55,6 +55,10 @@ class Table:
         """For whoever is asked about it: its cells, and which of them is taken for the answer."""
         gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
         return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
+
+    def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
+        """With its first row."""
+        raise Ambiguous(self.file, what, *readings, row=self.shown(self.rows[0]))
 
     @property
     def asks_nothing(self) -> bool:

@@ -309,12 +309,10 @@ class TableReader:
         by = "index" if is_clear or said is self.known.label_names else self.answer_by
         by = by or {len(names): "number"}.get(max(numbers), "index" * (max(numbers) > len(names)))
         if not by:
-            raise Ambiguous(
-                table.file,
+            table.ask(
                 f"the answers are numbers and the labels names: the first is “{numbers[0]}”.",
                 ("answer_by", "index", f"counted from 0: “{names[numbers[0]]}”"),
                 ("answer_by", "number", f"counted from 1: “{names[numbers[0] - 1]}”"),
-                row=table.shown(table.rows[0]),
             )
         counted = {str(n): name for n, name in enumerate(names, start=int(by == "number"))}
         return counted | (
