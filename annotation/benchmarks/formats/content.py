@@ -93,6 +93,9 @@ class ReadExample:
             return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
         return f"id:{self.source_id}"
 
+    def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
+        raise Ambiguous(self.where, what, *readings, row=self.shown)
+
     @property
     def shown(self) -> dict[str, Any]:
         """For whoever is asked about it."""
@@ -271,10 +274,13 @@ class Record:
     def where(self) -> str:
         return f"{self.file}, {self.unit} {self.line}"
 
+    def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
+        raise Ambiguous(self.where, what, *readings, row=self.fields)
+
     def refuse(self, problem: str) -> NoReturn:
         if self.named:
             left_out = ("leave_out", [self.named], "leave the row out")
-            raise Ambiguous(self.where, problem, left_out, row=self.fields)
+            self.ask(problem, left_out)
         raise BadInput(f"{self.where}: {problem}")
 
     @property

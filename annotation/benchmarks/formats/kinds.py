@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from annotation.benchmarks.formats.content import Ambiguous, ReadExample, Span
+from annotation.benchmarks.formats.content import ReadExample, Span
 from annotation.benchmarks.formats.tables import TableReader
 from annotation.kinds.candidate import KIND as CANDIDATE
 from annotation.kinds.choice import KIND as CHOICE
@@ -43,12 +43,10 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
     repeat = len(counts) * 2 <= len(rows)
     is_few = repeat and len(counts) <= MOST_LABELS
     if marked and is_few:
-        raise Ambiguous(
-            rows[0].where,
+        rows[0].ask(
             f"every answer stands in its text, and few of them differ (“{golds[0]}”).",
             ("kind", "choice", "labels to choose from"),
             ("kind", SPANS.name, "words to choose in the text"),
-            row=rows[0].shown,
         )
     if marked:
         return SPANS.name
@@ -64,13 +62,11 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
         return "choice"
     if not several and not tables.is_label and len(counts) * 5 > len(rows) * 4:
         return "text"
-    raise Ambiguous(
-        rows[0].where,
+    rows[0].ask(
         f"{len(rows)} rows have {len(counts)} different answers (“{golds[0]}”).",
         ("kind", "choice", "labels to choose from"),
         *several,
         ("kind", "text", "answers to type"),
-        row=rows[0].shown,
     )
 
 
@@ -88,12 +84,10 @@ def _check_one_option(rows: Sequence[ReadExample]) -> None:
     """Raise Ambiguous where several options of a row are right."""
     several = [row for row in rows if len(row.alternatives) > 1]
     if several:
-        raise Ambiguous(
-            several[0].where,
+        several[0].ask(
             f"{len(several)} of {len(rows)} rows name several options as right.",
             ("kind", "choice", "people choose one, and any of them is right"),
             ("kind", "labels", "people choose all of them"),
-            row=several[0].shown,
         )
 
 
@@ -107,13 +101,11 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
     counted = range(int(numbers[0]), int(numbers[-1]) + 1)
     names = [f"…{number}" for number in counted]
     named = ("label_names", names, "a button for each, with its name")
-    raise Ambiguous(
-        rows[0].where,
+    rows[0].ask(
         f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
         ("kind", "number", "a number to type"),
         ("kind", "choice", "a button for each"),
         *[named] * (numbers[0] in (0, 1) and len(names) > 1),
-        row=rows[0].shown,
     )
 
 
@@ -122,12 +114,10 @@ def _check_explained(rows: Sequence[ReadExample], letters: Collection[str]) -> N
     for row in rows:
         told = "\n".join(row.texts)
         if not all(re.search(rf"(?<!\w){re.escape(one)}[).:\]]", told) for one in letters):
-            raise Ambiguous(
-                row.where,
+            row.ask(
                 f"every answer is one of the letters {', '.join(sorted(letters))}, and no column "
                 'holds what they stand for: name it as "options" in "columns".',
                 ("kind", "choice", "buttons of letters alone"),
-                row=row.shown,
             )
 
 
@@ -135,19 +125,15 @@ def _check_labels(rows: Sequence[ReadExample], counts: Counter[str]) -> None:
     """Raise Ambiguous where one label is all, or two differ in case alone."""
     labels = sorted(counts)
     if len(labels) == 1 and len(rows) >= FEW:
-        raise Ambiguous(
-            rows[0].where,
+        rows[0].ask(
             f"every answer is “{labels[0]}”. If others can be chosen, name them all as "
             '"choices" in the task\'s file.',
             ("kind", "text", "an answer to type"),
-            row=rows[0].shown,
         )
     if len({label.casefold() for label in labels}) < len(labels):
-        raise Ambiguous(
-            rows[0].where,
+        rows[0].ask(
             f"labels differ in case alone: {', '.join(labels)}. If they are one, correct them.",
             ("choices", labels, "different labels"),
-            row=rows[0].shown,
         )
 
 

@@ -44,11 +44,9 @@ def check_unlike(row: ReadExample) -> None:
     """That no two of its options read alike."""
     alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
     if alike:
-        raise Ambiguous(
-            row.where,
+        row.ask(
             f"two of the options read alike (“{alike[0][:60]}”): change one of them.",
             ("leave_out", [row.named], "leave the row out"),
-            row=row.shown,
         )
 
 
@@ -86,11 +84,9 @@ def with_numbers(
     if none := [row for row in rows if not row.options]:
         if is_table and len(none) > min(MANY, len(rows) // 2):
             meaning = "leave out all rows {}, which may be a task of their own"
-            raise Ambiguous(
-                none[0].where,
+            none[0].ask(
                 f"{len(none)} of {len(rows)} rows have no options of their own.",
                 *(("leave_out", [way], meaning.format(way)) for way in WITH_OPTIONS),
-                row=none[0].shown,
             )
         _refuse(none, "the other rows have options of their own, this has none.", rows, is_table)
     open_rows = [row for row in rows if not row.is_settled]
@@ -139,7 +135,7 @@ def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn
         for name, numbers in readings.items()
     ]
     what = f"“answer” is “{answer[:60]}”, which may name two options."
-    raise Ambiguous(row.where, what, *in_words, row=row.shown)
+    row.ask(what, *in_words)
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:

@@ -356,12 +356,10 @@ class TableReader:
             return at_places(record, text, answer)
         if len(answer) < 2 or said or self._said_kind not in ("", SPANS.name):
             return answer
-        raise Ambiguous(
-            record.where,
+        record.ask(
             f"the answer is a list of numbers ({', '.join(map(str, answer[:3]))}).",
             ("answers", OFFSETS, "the places, from 0 on, of the characters that are right"),
             ("kind", "labels", "the numbers of labels"),
-            row=record.fields,
         )
 
     def _are_pieces(self, record: Record, texts: Sequence[Any]) -> bool:
@@ -370,14 +368,12 @@ class TableReader:
             return said in ("set", OFFSETS) or (not said and self.has_text)
         alternatives = "several ways to write one answer, any of which is right"
         pieces = "one answer of several pieces, all of which are wanted"
-        raise Ambiguous(
-            record.where,
+        record.ask(
             f"the answer is a list ({', '.join(map(str, texts[:3]))}).",
             ("answers", "alternatives", alternatives),
             # Pieces are marked in a text.
             *([("answers", "set", pieces)] if self.has_text else []),
             ("kind", "labels", "labels, all that fit are chosen"),
-            row=record.fields,
         )
 
     def _named(self, record: Record, value: Any) -> Any:
