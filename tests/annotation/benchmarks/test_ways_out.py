@@ -86,6 +86,18 @@ def test_offers_each_column_that_may_hold_the_answer(name: str) -> None:
     assert len(read_text("t.jsonl", text, said=how).sets[-1].choices) == 2
 
 
+def test_offers_pairs_of_texts_and_their_label_beside_what_annotators_did() -> None:
+    rows = [
+        (f"Ann {n} is poor.", f"Bo {n} is poor.", ["for", "against"][n % 2], f"a{n}")
+        for n in range(12)
+    ]
+    names = ("sent_more", "sent_less", "direction", "anon_writer")
+    lines_of = [said(line)["columns"] for line in question(table(*names, rows=rows)).readings]
+    pair = ["sent_more", "sent_less"]
+    assert {"context": pair, "answer": "direction"} in lines_of
+    assert {"question": "", "options": pair, "answer": "sent_more"} in lines_of
+
+
 def test_names_a_column_without_a_name() -> None:
     with pytest.raises(BadInput, match=r"there are \(no name\), one\."):
         read_text("t.csv", ",one\n0,x\n1,y\n")
