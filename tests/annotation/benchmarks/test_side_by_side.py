@@ -9,6 +9,7 @@ import pytest
 from annotation.benchmarks.formats.task_files import also_said
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_published_files import gold_of
+from tests.annotation.benchmarks.test_published_gaps import JOINED, of_folders
 from tests.annotation.benchmarks.test_strange_tables import table
 from tests.annotation.benchmarks.test_tables import read, read_text
 from tests.annotation.benchmarks.test_unusual_shapes import asked_of, folder_of, said
@@ -81,6 +82,15 @@ def test_joins_the_tests_beside_a_training_file_of_another_name(tmp_path: Path) 
     (line,) = asked.readings
     assert line == f'"leave_out": ["{TRAINING}"]'
     assert choices(tmp_path, files, said=also_said({"join": "id"}, said(line))) == WANTED
+
+
+def test_joins_subtasks_with_the_gold_in_their_folders(tmp_path: Path) -> None:
+    files = of_folders("id,gold\n")
+    files |= {name.replace("subtaskA", "subtaskB"): text for name, text in files.items()}
+    how = {**JOINED, "answer_by": "index", "parts": {"shots": "train"}}
+    tasks = read(folder_of(files, tmp_path), said=how)
+    assert [task.slug for task in tasks] == ["subtaska", "subtaskb"]
+    assert [gold_of(task)[:2] for task in tasks] == [["t a0", "t b1"]] * 2
 
 
 def test_joins_the_files_of_each_folder_that_says_so(tmp_path: Path) -> None:
