@@ -2,6 +2,7 @@
 between the rooms of each part, and between the files of a room.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -264,3 +265,26 @@ def test_lets_kinds_know_the_models_and_the_core_alone() -> None:
         )
     ]
     assert wrong == []
+
+
+# Where these begin a docstring, the thought begins in the middle: what is of, by or for something?
+BEGINS_IN_THE_MIDDLE = re.compile(
+    r"(Of|Into|About|With|Without|In|By|From|At|On|Under|To|Beside|Before|After|Also|Empty|None|As"
+    r"|For|Such|Over|Where|Behind|Up|Until|Since|Once|Not|Neither|Only)\b"
+)
+
+
+def _public_docstrings() -> Iterator[tuple[str, str]]:
+    for part in ("annotation", "scoring", "config"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            if "migrations" in path.parts:
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_":
+                    yield f"{module_of(path)}.{node.name}", ast.get_docstring(node) or ""
+
+
+def test_begins_a_docstring_with_a_verb_or_with_what_comes_back() -> None:
+    told = dict(_public_docstrings())
+    assert len(told) > 2000
+    assert [name for name, text in told.items() if BEGINS_IN_THE_MIDDLE.match(text)] == []

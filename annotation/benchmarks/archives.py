@@ -148,7 +148,7 @@ class OneFile:
 
 
 class SentFile(NamedTuple):
-    """In place of a path."""
+    """A file that was sent, in place of a path."""
 
     name: str
     data: bytes

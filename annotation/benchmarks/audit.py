@@ -215,7 +215,7 @@ def _read_finding(code: str, cases: Sequence[str]) -> Finding | None:
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:
-    """By the numbers of their files; and the chains that do nest."""
+    """Tells which shot sets do not nest by the numbers of their files; and the chains that do."""
     shots = sorted({shots_and_split(item_set)[0] for item_set in material.contents})
     if len(shots) < 2:
         return None

@@ -49,15 +49,15 @@ def shot_contents(task: Task) -> dict[ItemSet, frozenset[int]]:
 
 
 def shots_and_split(shot_set: ItemSet) -> tuple[int, int]:
-    """Of a numbered set, which has both."""
+    """The number of shots and the split of a numbered set, which has both."""
     assert shot_set.shots is not None
     assert shot_set.split is not None
     return shot_set.shots, shot_set.split
 
 
 def chains_of(contents: Contents) -> list[Chain]:
-    """By number, from every set of the smallest size on; no set is in two chains. A size that holds
-    no set around a chain is left out of that chain."""
+    """Finds the chains by number, from every set of the smallest size on; no set is in two chains.
+    A size that holds no set around a chain is left out of that chain."""
     sizes = sorted({shots_and_split(item_set)[0] for item_set in contents})
     chains: list[Chain] = []
     taken: set[ItemSet] = set()

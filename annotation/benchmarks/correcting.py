@@ -205,8 +205,8 @@ class Proposals:
 
 
 def proposals_of(task: Task) -> Proposals:
-    """In the ways, by letter, index or text, that read all that any of them reads, else in each of
-    them; what is one option by one way and another by another is not taken."""
+    """Reads proposals in the ways, by letter, index or text, that read all that any of them reads,
+    else in each of them; what is one option by one way and another by another is not taken."""
     examples = list(task.examples.exclude(proposed="").select_related("task").order_by("pk"))
     version = task.latest_gold_version().number
     golds = gold_in_force([example.pk for example in examples], task.pk, version)

@@ -106,14 +106,14 @@ class ImportForm(forms.Form):
 
     @property
     def words(self) -> dict[str, str]:
-        """By which the files of a form that comes back are found again."""
+        """The words by which the files of a form that comes back are found again."""
         return {
             f"kept-{name}": signing.dumps([self._user.pk, upload.pk], salt=KEPT)
             for name, upload in self.kept.items()
         }
 
     def keep_files(self) -> None:
-        """Of those that are as they should be, whatever else is to be said better."""
+        """Keep the files that are as they should be, whatever else is to be said better."""
         for name in ("file", "source"):
             if file := self.cleaned_data.get(name):
                 self._keep(name, [Upload.objects.create(name=file.name[-300:], data=file.read())])
@@ -152,7 +152,7 @@ class ImportForm(forms.Form):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Of the job, once the files are kept."""
+        """The arguments of the job, once the files are kept."""
         data = self.cleaned_data
         said = {**self._before.get("said", {}), "description": data["description"]}
         numbers = {name: data[name] for name in ("splits", "seed", "test") if data[name]}

@@ -93,7 +93,7 @@ def read_source(
     file_name: str = "",
     **how: Any,
 ) -> tuple[list[ReadTask], list[str]]:
-    """Without storing anything; `how` as in `read_benchmark`. Raises BadInput."""
+    """Read a source without storing anything; `how` as in `read_benchmark`. Raises BadInput."""
     with open_files(source, file_name) as files:
         return read_benchmark(files, tasks, progress, **how)
 
@@ -177,7 +177,7 @@ def _stored_new(staged: Benchmark, read: ReadTask, tell: Tell | None) -> tuple[T
 
 
 def audited(tasks: Sequence[ReadTask], progress: Progress) -> list[TaskReport]:
-    """As storing them would report, and find: they are stored where nobody sees them, and removed
+    """Report and find as storing would: the tasks are stored where nobody sees them, and removed
     again."""
     reports = []
     with staging() as staged:

@@ -47,7 +47,7 @@ SEEN = "Look at the first items, and store them if they are right."
 
 
 def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
-    """Of an upload the first file, what its columns are found to be, and what they hold first.
+    """The first file of an upload, what its columns are found to be, and what they hold first.
     Raises BadInput where it has no table that can be read."""
     source, how = uploaded(job)
     with open_files(source, how["file_name"]) as files:
@@ -65,7 +65,7 @@ def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
 
 
 def looks(tasks: Sequence[ReadTask], progress: Progress) -> list[dict[str, Any]]:
-    """Of each task its first items and what its audit finds, doubts first."""
+    """Show of each task its first items and what its audit finds, doubts first."""
     reports = audited(tasks, progress)
     return [_look(task, report) for task, report in zip(tasks, reports, strict=True)]
 

@@ -116,14 +116,14 @@ def _rows(whole: QuerySet[ItemSet], gold_version: int) -> list[Row]:
 
 
 def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
-    """In percent, by the rule that gives the answers."""
+    """What no skill earns, in percent, by the rule that gives the answers."""
     asked = [row.asked for row in material.test]
     golds, floors = material.golds, floors_of(material)
     return {floor.rule: 100 * floor.score(asked, golds, policy) for floor in floors}
 
 
 def ceiling_score(material: TestMaterial, policy: str) -> float:
-    """In percent."""
+    """The most that can be earned, in percent."""
     offered, most = [material.givable(row) for row in material.test], material.most
     return 100 * core.ceiling_score(material.golds, offered=offered, most=most, references=policy)
 

@@ -57,7 +57,7 @@ def letters_of(texts: Iterable[str]) -> Counter[str]:
 
 
 def script_of(letters: Counter[str]) -> str:
-    """Of most of them, as Unicode names it; empty where there are none."""
+    """The script of most of the letters, as Unicode names it; empty where there are none."""
     scripts: Counter[str] = Counter()
     for letter, count in letters.items():
         scripts[name(letter, "").partition(" ")[0]] += count

@@ -243,7 +243,8 @@ class TaskPlan:
 
 
 def new_task(benchmark: models.Benchmark, read: ReadTask) -> models.Task:
-    """Not stored yet: finding its key takes a while, in which no lock is held."""
+    """Make a task without storing it yet: finding its key takes a while, in which no lock is
+    held."""
     fields = {"exposure_key": "", "normalisation": read.normalisation, **read.defaults, **read.own}
     tests = {row.content_hash for row in read.examples().values() if row.role == models.Role.TEST}
     fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)

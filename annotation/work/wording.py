@@ -100,7 +100,7 @@ def share_text(percent: float, rounding: str) -> str:
 
 @register.filter
 def beyond(most: int, items: Sequence[object]) -> range:
-    """As many steps as items are missing to the most that there are."""
+    """A step for each item that is missing to the most that there are."""
     return range(most - len(items))
 
 

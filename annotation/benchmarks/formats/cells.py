@@ -55,7 +55,8 @@ def _naming(options: Sequence[Mapping[str, Any]], answer: Any) -> Mapping[str, s
 
 
 def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
-    """In an order that follows from the texts alone, and where the right ones are now."""
+    """Mix options in an order that follows from the texts alone, and say where the right ones are
+    now."""
     together = sorted(map(str, texts))
     hashes = [sha256(f"{together} {text}".encode(errors="replace")).digest() for text in texts]
     order = sorted(range(len(texts)), key=hashes.__getitem__)
@@ -196,7 +197,7 @@ def holds_text(value: Any) -> bool:
 def ask_about_unused(
     where: str, names: Sequence[str], row: Mapping[str, Any], *uses: tuple[str, Any, str]
 ) -> NoReturn:
-    """About columns of text that nothing is made of."""
+    """Ask about columns of text that nothing is made of."""
     hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
     told = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
     raise Ambiguous(

@@ -23,8 +23,8 @@ Names = Mapping[str, Sequence[str]]
 
 
 def class_names(files: Files, called: str) -> Names:
-    """Of the configuration that the task or its files are called by, else of all of them, where
-    they agree."""
+    """The names of the configuration that the task or its files are called by, else of all of them,
+    where they agree."""
     said = [one for name in files.names for one in _configurations(files, name)]
     own = [names for name, names in said if name and name in called]
     found = defaultdict[str, set[tuple[str, ...]]](set)
@@ -50,7 +50,7 @@ def _configurations(files: Files, name: str) -> Iterator[tuple[str, Names]]:
 
 
 def names_in(features: Mapping[str, Any]) -> Names:
-    """Of features as data sets describe them, those of a list's entries too."""
+    """The names of features as data sets describe them, those of a list's entries too."""
     return {column: _names(feature) for column, feature in features.items()}
 
 

@@ -56,7 +56,8 @@ MOST_PARTS = 8
 
 
 def find_columns(table: Table) -> Fields:
-    """From a field to its column or columns. Raises BadInput where what has to be there is not."""
+    """Find the column or columns of each field. Raises BadInput where what has to be there is
+    not."""
     names, known, file = table.names, table.known, table.file
     named = table.said.get("columns") or {}
     if not known.name and "answer" not in named:
@@ -190,7 +191,7 @@ def _lengths(table: Table, name: str) -> list[int]:
 
 
 def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
-    """By what is known of their set, or by their usual names."""
+    """The columns by what is known of their set, or by their usual names."""
     found = usual_columns(names)
     if known.name:
         found = {name: given for name, given in found.items() if name in ASIDE_FIELDS}

@@ -74,7 +74,7 @@ class ReadExample:
 
     @property
     def named(self) -> str:
-        """As the file of a task of tables leaves it out."""
+        """The part as the file of a task of tables leaves it out."""
         return f"{self.where.rpartition(', ')[0]}:{self.source_id}"
 
     @property
@@ -98,14 +98,14 @@ class ReadExample:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """For whoever is asked about it."""
+        """The question for whoever is asked about it."""
         gold = " / ".join(text for texts in self.gold_texts for text in texts)
         own = {"context": "\n".join(self.context), "question": self.question}
         return {**own, "options": ", ".join(self.options), "answer": gold}
 
     @property
     def label(self) -> str:
-        """Of one that has a label for its gold."""
+        """The label of one that has it for its gold."""
         return self.gold_texts[0][0]
 
     @property

@@ -117,7 +117,7 @@ class FlexChallenge:
         return list(dict.fromkeys(rows.dataset for _, rows in sorted(self._rows.items())))
 
     def sets(self, dataset: str) -> list[content.ReadSet]:
-        """Of the episodes of one data set, in the order of the challenge."""
+        """The sets of one data set's episodes, in the order of the challenge."""
         copies = _Copies()
         own = [(n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset]
         return [

@@ -71,8 +71,8 @@ def kind_of_table(rows: Sequence[ReadExample], tables: TableReader, *, is_named:
 
 
 def kind_of_rows(rows: Sequence[ReadExample]) -> str:
-    """Of rows that no table and no name tells the kind of. Typed texts, numbers and several labels
-    may be words of the texts, and have to be named."""
+    """The kind of rows of which no table and no name tells it. Typed texts, numbers and several
+    labels may be words of the texts, and have to be named."""
     if any(row.options for row in rows):
         return CHOICE.name
     if any(row.candidates for row in rows):

@@ -151,7 +151,7 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
 
 
 def usual_columns(names: Collection[str]) -> dict[str, Any]:
-    """From a field to its column, by its usual names."""
+    """Find the column of each field by its usual names."""
     by_key = {key(name): name for name in reversed(list(names))}
     found = {f: [by_key[one] for one in usual if one in by_key] for f, usual in USUAL.items()}
     columns = {f: there if f == "groups" else there[0] for f, there in found.items() if there}

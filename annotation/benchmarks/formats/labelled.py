@@ -34,7 +34,8 @@ class LabelledData:
 
     @property
     def labels(self) -> dict[str, str]:
-        """By content, which is what a sample is drawn from: a file's order does not matter."""
+        """The labels by content, which is what a sample is drawn from: a file's order does not
+        matter."""
         return {example.content_hash: example.label for example in self.examples}
 
 
@@ -46,8 +47,8 @@ def read_labelled(
     label: str = "label",
     question: str = DEFAULT_QUESTION,
 ) -> LabelledData:
-    """From these fields; the question is that of rows that have none. Raises BadInput at the first
-    row that cannot be used."""
+    """Read labelled texts from these fields; the question is that of rows that have none. Raises
+    BadInput at the first row that cannot be used."""
     records = read_table(data, file)
     labelled = distinct(file, (_read_example(record, texts, label, question) for record in records))
     if not labelled.examples:

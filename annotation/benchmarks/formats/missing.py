@@ -14,8 +14,8 @@ from scoring.core.normalisation import read_number
 def signs_of(
     table: Table, choices: Collection[str], *, may_be_empty: bool = False
 ) -> list[str | None]:
-    """By row, what stands where there is no answer; None where there is one. choices: labels, if
-    they are named, which are answers. may_be_empty: whether an empty list is one.
+    """What stands in each row where there is no answer; None where there is one. choices: labels,
+    if they are named, which are answers. may_be_empty: whether an empty list is one.
 
     Raises Unlabelled where no row has an answer, and Ambiguous about signs of which nothing is
     said.
@@ -43,8 +43,8 @@ def signs_of(
 
 
 def without_signs(table: Table, choices: Collection[str]) -> Table:
-    """With nothing in cells of several columns of options or right answers that hold a sign.
-    Raises Ambiguous about signs of which nothing is said."""
+    """The table with nothing in cells of several columns of options or right answers that hold a
+    sign. Raises Ambiguous about signs of which nothing is said."""
     answers, options = (as_list(table.columns.get(name)) for name in ("answer", "options"))
     several = {*(answers if answers[1:] else ()), *(options if options[1:] else ())}
     said = table.said.get("missing")

@@ -48,16 +48,17 @@ class Table:
     columns: Fields = field(default_factory=dict)
 
     def cells(self, row: Record, name: str) -> list[Any]:
-        """Of the columns of one field."""
+        """The cells of the columns of one field."""
         return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
 
     def shown(self, row: Record) -> Fields:
-        """For whoever is asked about it: its cells, and which of them is taken for the answer."""
+        """The row for whoever is asked about it: its cells, and which of them is taken for the
+        answer."""
         gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
         return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
 
     def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
-        """With its first row."""
+        """Ask about the table with its first row."""
         raise Ambiguous(self.file, what, *readings, row=self.shown(self.rows[0]))
 
     @property
@@ -68,7 +69,7 @@ class Table:
 
 
 def labels_in_columns(table: Table) -> dict[str, set[str]]:
-    """By columns that nothing is made of, what they hold, where that repeats or is numbers."""
+    """What columns hold that nothing is made of, where that repeats or is numbers."""
     taken = {n for f, of in table.columns.items() if f != "groups" for n in as_list(of)}
     found = {}
     for name in table.names:
@@ -104,8 +105,8 @@ def repeats(path: str, table: Table) -> bool:
 
 
 def text_paths(name: str, rows: Sequence[Record]) -> list[str]:
-    """Where the column's texts stand: in objects, or the objects of a list, each that holds one in
-    most rows."""
+    """Find where the column's texts stand: in objects, or the objects of a list, each that holds
+    one in most rows."""
     cells = [row.fields.get(name) for row in rows]
     ones = [cell[0] if isinstance(cell, list) and cell else cell for cell in cells]
     objects = [one for one in ones if isinstance(one, dict)]

@@ -116,7 +116,7 @@ class TableReader:
         return str(self._said.get("answer_by") or "")
 
     def in_order(self, labels: Collection[str]) -> list[str]:
-        """As their names are given, by number, or by letter."""
+        """The labels as their names are given, by number, or by letter."""
         names = [*dict.fromkeys(self._names.values())]
         if {*labels} <= {*names}:
             return [name for name in names if name in labels]
