@@ -58,9 +58,9 @@ def healthz(request: HttpRequest) -> HttpResponse:
     named, since no other process would do better here."""
     database = _database()
     parts = [database] if database != OK else [_asked(_version), _asked(_clock)]
-    wrong = [told for told in parts if told != OK]
+    wrong = [part for part in parts if part != OK]
     status = 200 if database == OK else 503
-    return HttpResponse("".join(f"{told}\n" for told in wrong or [OK]), "text/plain", status)
+    return HttpResponse("".join(f"{part}\n" for part in wrong or [OK]), "text/plain", status)
 
 
 @login_not_required
@@ -69,12 +69,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Whether this process can do all of its work, part by part: "ok", or what is wrong."""
     parts = _parts()
-    ready = all(told == OK for told in parts.values())
+    ready = all(part == OK for part in parts.values())
     return JsonResponse(parts, status=200 if ready else 503)
 
 
 def troubles() -> list[str]:
-    return [told for told in _parts().values() if told != OK]
+    return [part for part in _parts().values() if part != OK]
 
 
 def _parts() -> dict[str, str]:
@@ -100,7 +100,7 @@ class Fitness:
         if self._rest.is_over:
             self._rest.begin()
             parts = map(_asked, (_version, _clock))
-            self._trouble = next((told for told in parts if told != OK), "")
+            self._trouble = next((part for part in parts if part != OK), "")
             if self._trouble == UNANSWERED:  # which may have taken as long as the rest
                 self._rest.begin()
         return self._trouble
@@ -204,27 +204,27 @@ class Stored(Collector):
 
     def _families(self) -> Iterator[tuple[Family, Iterable[tuple[Any, ...]]]]:
         """Each with its rows: the values of its labels, and the number."""
-        told = "Answers stored, by people and simulated."
+        meaning = "Answers stored, by people and simulated."
         answers = [(Judgement.objects.order_by().count(),)]
-        yield CounterMetricFamily("baseliner_answers", told), answers
-        told = "People who consented, by how their work ended."
+        yield CounterMetricFamily("baseliner_answers", meaning), answers
+        meaning = "People who consented, by how their work ended."
         people = Assignment.objects.asked_here().order_by().values_list("outcome")
         joins = ((end or "at work", n) for end, n in people.annotate(Count("pk")))
-        yield CounterMetricFamily("baseliner_joins", told, labels=["outcome"]), joins
-        told = "People who declined, or came when the study was full."
+        yield CounterMetricFamily("baseliner_joins", meaning, labels=["outcome"]), joins
+        meaning = "People who declined, or came when the study was full."
         away = JoinCount.objects.order_by().values_list("answer").annotate(Sum("count"))
-        yield CounterMetricFamily("baseliner_turned_away", told, labels=["answer"]), away
+        yield CounterMetricFamily("baseliner_turned_away", meaning, labels=["answer"]), away
         places = GaugeMetricFamily(
             "baseliner_places", "Places of open studies.", labels=["study", "state"]
         )
         yield places, _places()
-        told = "Long work, by its state."
+        meaning = "Long work, by its state."
         jobs = Job.objects.order_by().values_list("state").annotate(Count("pk"))
-        yield GaugeMetricFamily("baseliner_jobs", told, labels=["state"]), jobs
-        told = "How long the oldest queued job has waited."
+        yield GaugeMetricFamily("baseliner_jobs", meaning, labels=["state"]), jobs
+        meaning = "How long the oldest queued job has waited."
         oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(at=Min("created_at"))["at"]
         waited = [((clock.now() - oldest).total_seconds() if oldest else 0,)]
-        yield GaugeMetricFamily("baseliner_oldest_waiting_job_seconds", told), waited
+        yield GaugeMetricFamily("baseliner_oldest_waiting_job_seconds", meaning), waited
 
 
 @login_not_required

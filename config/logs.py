@@ -68,8 +68,8 @@ class ErrorHook(logging.Handler):
         self._pool.shutdown()
         super().close()
 
-    def _send(self, told: dict[str, object]) -> None:
-        body = json.dumps(told).encode()
+    def _send(self, record: dict[str, object]) -> None:
+        body = json.dumps(record).encode()
         request = Request(self.url, body, {"Content-Type": "application/json"})
         try:
             urlopen(request, timeout=HOOK_WAITS_S).close()

@@ -167,8 +167,8 @@ def watch(services: Services, *, until: Callable[[], bool]) -> None:
     """Wait; what dies is started again, and the others are left alone."""
     while not until():
         for service in services:
-            if told := service.look_after(at=time.monotonic()):
-                print(told, file=sys.stderr, flush=True)
+            if message := service.look_after(at=time.monotonic()):
+                print(message, file=sys.stderr, flush=True)
         time.sleep(0.1)
 
 

@@ -202,12 +202,12 @@ def _told(data: Any) -> Any:
     """By field, however deep it lies, its sentences; about the request as a whole one (detail)."""
     if isinstance(data, Mapping) and isinstance(data.get("detail"), str):
         return {**data, "detail": _worded(data["detail"])}
-    told: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     for place, sentence in _sentences(data, ()):
-        told.setdefault(dotted(place) or "detail", []).append(sentence)
-    if "detail" in told:
-        told["detail"] = " ".join(told["detail"])
-    return told
+        described.setdefault(dotted(place) or "detail", []).append(sentence)
+    if "detail" in described:
+        described["detail"] = " ".join(described["detail"])
+    return described
 
 
 def _worded(detail: str) -> str:
@@ -234,10 +234,10 @@ def _answer(refusal: Refusal) -> exceptions.APIException:
         return exceptions.ValidationError({refusal.key: [refusal.sentence]})
     if isinstance(refusal, BadInput):
         return Bad(str(refusal))
-    told: Any = str(refusal)
+    answer: Any = str(refusal)
     if isinstance(refusal, NotReady):
-        told = {"detail": told, "missing": [*refusal.missing]}
-    return Conflict(told)
+        answer = {"detail": answer, "missing": [*refusal.missing]}
+    return Conflict(answer)
 
 
 def user_of(request: Request) -> User:

@@ -78,8 +78,8 @@ def open_files(source: Source, name: str = "") -> Iterator["Files"]:
         is_path = isinstance(source, Path)
         start = read_file(source, name) if isinstance(source, Path) else _start(source)
         called = source if is_path else "The uploaded file"
-        told = way_to_table(name, start) or f"{called} is {NEITHER}."
-        raise BadInput(told) from error
+        refusal = way_to_table(name, start) or f"{called} is {NEITHER}."
+        raise BadInput(refusal) from error
     with archive:
         yield ZipFiles(archive, PurePosixPath(name).stem)
 

@@ -208,10 +208,10 @@ def reader_findings(notes: Mapping[str, Sequence[str]]) -> list[Finding]:
 
 
 def _read_finding(code: str, cases: Sequence[str]) -> Finding | None:
-    told = warning(code, READER_MESSAGES[code], cases)
-    if told is None or code not in PLAIN:
-        return told
-    return replace(told, severity=NOTE, examples=(shortened("; ".join(cases)),))
+    finding = warning(code, READER_MESSAGES[code], cases)
+    if finding is None or code not in PLAIN:
+        return finding
+    return replace(finding, severity=NOTE, examples=(shortened("; ".join(cases)),))
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:
@@ -277,12 +277,12 @@ def labels_not_in_question(material: Material) -> Finding | None:
     questions = {row.example.question for row in material.distinct}
     if not any(label in question for label in labels for question in questions):
         return None
-    told = warning(
+    finding = warning(
         "labels_not_in_question",
         "Labels that are missing from some questions: {count}. They are offered all the same.",
         [label for label in labels if any(label not in question for question in questions)],
     )
-    return told and replace(told, severity=NOTE)
+    return finding and replace(finding, severity=NOTE)
 
 
 def training_in_test(material: Material) -> Finding | None:
@@ -341,14 +341,14 @@ def likely_clusters(material: Material) -> Finding | None:
         for name, size in sizes.items()
         if len(by_group[name]) >= FEWEST_CLUSTERS and small <= size <= large
     ]
-    told = warning(
+    finding = warning(
         "likely_clusters",
         "Groups with a few test items to each value: {count}. If a value is a document, a story or "
         "a template, whose items hang together, declare it as clusters in the settings of the "
         "study.",
         likely,
     )
-    return told and replace(told, severity=NOTE)
+    return finding and replace(finding, severity=NOTE)
 
 
 def several_ids(material: Material) -> Finding | None:

@@ -56,12 +56,12 @@ class Progress:
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
         """Raises Cancelled when the job is to stop."""
-        told = write(
+        is_written = write(
             lambda: _still_running(self._job).update(
                 progress=done, total=total, message=storable(message), heartbeat_at=clock.now()
             )
         )
-        if not told or _still_running(self._job).filter(cancel_requested=True).exists():
+        if not is_written or _still_running(self._job).filter(cancel_requested=True).exists():
             raise Cancelled
 
 

@@ -58,14 +58,14 @@ class Labels(Choice):
 
     def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         shown = super().revealed(example, reveal)
-        told = (
+        marked = (
             (mark, [(letter, text) for letter, text, its in shown["options"] if its == mark])
             for mark in ("missed", "extra", "right")
         )
         none = {(True, True): "right", (True, False): "missed", (False, True): "extra"}
         return {
             **shown,
-            "told": [(mark, options) for mark, options in told if options],
+            "told": [(mark, options) for mark, options in marked if options],
             "none": none.get((reveal.nothing_to_find, reveal.found_nothing), ""),
         }
 

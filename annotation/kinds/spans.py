@@ -78,13 +78,13 @@ class Spans(kinds.AnswerKind):
         texts = _in_order(context, reveal.spans, marks)
         ranges = list(_compared(context, reveal.spans, marks))
         near = _near(context, ranges)
-        told = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
+        left = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
         return {
             "segments": kinds.marked(context, ranges),
             "texts": texts,
             "near": near.items(),
-            "told": told,
-            "is_cut": any(more for _mark, _texts, more in told),
+            "told": left,
+            "is_cut": any(more for _mark, _texts, more in left),
         }
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
@@ -200,7 +200,7 @@ def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
         for mark in ("missed", "extra", "right")
     )
     most = MOST_TOLD
-    return [(mark, told[:most], max(0, len(told) - most)) for mark, told in by_mark if told]
+    return [(mark, texts[:most], max(0, len(texts) - most)) for mark, texts in by_mark if texts]
 
 
 def _compared(

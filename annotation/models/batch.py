@@ -156,8 +156,8 @@ class Batch(models.Model):
             return f"episode {self.test_set.episode}"
         part = LAID_OUT.search(self.test_set.name)
         split = f"split {self.split}" if self.training_set else ""
-        told = (self.shots_text, split, f"part {part[4]}" if part else "")
-        return ", ".join(filter(None, told))
+        parts = (self.shots_text, split, f"part {part[4]}" if part else "")
+        return ", ".join(filter(None, parts))
 
     def clean(self) -> None:
         errors: dict[str, Any] = {}

@@ -51,8 +51,8 @@ def _read() -> Reading:
     began_s = monotonic()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        (told,) = cursor.fetchone()
-    return Reading(told, timezone.now(), (began_s + monotonic()) / 2)
+        (moment,) = cursor.fetchone()
+    return Reading(moment, timezone.now(), (began_s + monotonic()) / 2)
 
 
 class WrittenAtField(models.DateTimeField[datetime, datetime]):

@@ -46,11 +46,11 @@ class Setting:
 
 def _settings() -> Iterator[Setting]:
     for table, keys in described_beside(__file__).items():
-        for key, told in keys.items():
-            column = "" if "type" in told else key
+        for key, described in keys.items():
+            column = "" if "type" in described else key
             step = "what" if table == "study" else table
             usual = {"table": table, "key": key, "column": column, "step": step}
-            yield Setting(**{**usual, **told})
+            yield Setting(**{**usual, **described})
 
 
 SETTINGS = tuple(_settings())

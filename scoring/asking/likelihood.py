@@ -65,20 +65,20 @@ class LikelihoodClient:
 
     def _answer(self, line: Line) -> Reply:
         """Not stored."""
-        told = [self._told(line["prompt"], line)]
-        known = [told[0].log_probabilities]
+        prompts = [self._told(line["prompt"], line)]
+        known = [prompts[0].log_probabilities]
         if CONTENT_FREE in line:
             key = (*line[CONTENT_FREE], *line[WRITTEN])
             with self._locks.setdefault(key, Lock()):
                 if key not in self._free:
-                    told += [self._told(prompt, line) for prompt in line[CONTENT_FREE]]
-                    self._free[key] = mean_of_shares([one.log_probabilities for one in told[1:]])
+                    prompts += [self._told(prompt, line) for prompt in line[CONTENT_FREE]]
+                    self._free[key] = mean_of_shares([one.log_probabilities for one in prompts[1:]])
             known.append(self._free[key])
         return Reply(
             text=as_reply(line, *known),
-            version=told[0].version,
-            input_tokens=sum(one.read for one in told),
-            output_tokens=sum(one.written for one in told),
+            version=prompts[0].version,
+            input_tokens=sum(one.read for one in prompts),
+            output_tokens=sum(one.written for one in prompts),
         )
 
     def _told(self, prompt: str, line: Line) -> Likelihoods:

@@ -104,15 +104,15 @@ def as_reply(line: Mapping[str, Any], *log_probabilities: Sequence[float]) -> st
     of_each = zip(
         *([round(one, DIGITS) for one in some] for some in log_probabilities), strict=True
     )
-    told = [one[0] if len(one) == 1 else one for one in of_each]
-    return json.dumps(dict(zip(line[WRITTEN], told, strict=True)), ensure_ascii=False)
+    figures = [one[0] if len(one) == 1 else one for one in of_each]
+    return json.dumps(dict(zip(line[WRITTEN], figures, strict=True)), ensure_ascii=False)
 
 
 def chosen(reply: str, line: Mapping[str, Any], way: str) -> tuple[str, ...]:
     """The option of the greatest log-probability, the first of equals; normalized, by character, as
     the harness's `acc_norm` (by byte is its `acc_bytes`); calibrated, less that without content."""
-    told: Mapping[str, Any] = json.loads(reply)
-    scores = [told[text] for text in line[WRITTEN]]
+    by_text: Mapping[str, Any] = json.loads(reply)
+    scores = [by_text[text] for text in line[WRITTEN]]
     if way == CALIBRATED:
         scores = [after - free for after, free in scores]
     if way == NORMALIZED:

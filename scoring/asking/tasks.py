@@ -242,9 +242,11 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
         latest = tally
         progress(tally.done, tally.total, f"{at}: {tally.in_words(settings)}")
 
-    told = queue.now_and_then(tell, EVERY_S)
+    rarely = queue.now_and_then(tell, EVERY_S)
     try:
-        asked = ask_model(prompts, settings, owner=job.author, limit=arguments["limit"], tell=told)
+        asked = ask_model(
+            prompts, settings, owner=job.author, limit=arguments["limit"], tell=rarely
+        )
     except queue.Cancelled:
         said = latest.in_words(settings)
         raise queue.Cancelled(f"Stopped: {said}. Order the same again to ask the rest.") from None

@@ -75,9 +75,9 @@ def check_packable(study: Study, *, texts: bool) -> None:
 
 
 def _files(contents: Contents) -> Iterator[tuple[str, Iterable[str]]]:
-    told = contents.about()
-    yield "README.md", [readme(told)]
-    yield "study.json", [json.dumps(told, indent=2, ensure_ascii=False) + "\n"]
+    facts = contents.about()
+    yield "README.md", [readme(facts)]
+    yield "study.json", [json.dumps(facts, indent=2, ensure_ascii=False) + "\n"]
     for name in contents.files:
         rows: Iterable[dict[str, Any]] = contents.rows(name)
         if name == TEXTS:

@@ -126,7 +126,8 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     for split, scores in zip(cell.splits, cell.scores, strict=True):
         by_episode.setdefault(split, []).append(float(np.nanmean(scores)))
     score = bootstrap.episode_score(
-        [np.mean(those) for those in by_episode.values()], rng=np.random.default_rng(choices.seed)
+        [np.mean(of_episode) for of_episode in by_episode.values()],
+        rng=np.random.default_rng(choices.seed),
     )
     figures = {"mean": percent(score.mean), "sd": percent(score.sd), "m": score.episodes}
     figures["n"] = score.episodes if cell.study is None else len(cell.splits)

@@ -345,8 +345,8 @@ class CellReader(TaskScoring):
             size = run.system, run.method, run.parameters, shots
             cells[*size, is_of_episode, run.is_partial].append(run)
         return [
-            self._cell(task, those, vectors, shots, system=name, method=method, parameters=size)
-            for (name, method, size, shots, *_), those in cells.items()
+            self._cell(task, members, vectors, shots, system=name, method=method, parameters=size)
+            for (name, method, size, shots, *_), members in cells.items()
             if self.choices.wants(shots)
         ]
 

@@ -197,11 +197,11 @@ class Scope:
 
 def told_interim(interim: Mapping[str, str], titles: Mapping[str, str]) -> str:
     """A sentence for each reason, with the titles of its studies, if they are told."""
-    told = []
+    sentences = []
     for why in dict.fromkeys(interim.values()):
         named = ", ".join(titles[slug] for slug in interim if interim[slug] == why and titles)
-        told.append(with_stop(f"Interim, {why}{named and f': {named}'}"))
-    return " ".join(told)
+        sentences.append(with_stop(f"Interim, {why}{named and f': {named}'}"))
+    return " ".join(sentences)
 
 
 def inputs_fingerprint(scope: Scope, choices: Choices) -> str:

@@ -173,8 +173,8 @@ def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
             of = cell.study, cell.pool, cell.simulated, cell.task
             groups.setdefault(of, []).append(cell)
     pairs: list[Pairing] = []
-    for those in groups.values():
-        cells = sorted(those, key=lambda cell: shots_order(cell.shots))
+    for of_people in groups.values():
+        cells = sorted(of_people, key=lambda cell: shots_order(cell.shots))
         pairs += [Pairing(more, fewer) for fewer, more in pairwise(cells)]
         if len(cells) > 2:
             pairs.append(Pairing(cells[-1], cells[0]))

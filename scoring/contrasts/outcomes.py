@@ -101,7 +101,7 @@ def _named(test: Difference, words: str) -> str:
 
 def claim(state: State, systems: Sequence[str], *, simulated: bool, margin: float | None) -> str:
     """What is said of these systems together; nothing of too few people."""
-    told = {
+    words = {
         "People": "People",
         "people": "people",
         "systems": listed(systems),
@@ -110,8 +110,8 @@ def claim(state: State, systems: Sequence[str], *, simulated: bool, margin: floa
         "points": f"{margin or 0:g} points",
     }
     if simulated:
-        told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
+        words |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
     sentence = LEANING[state][1] if state in LEANING else STATES[state][2]
     if len(systems) > 1:
         sentence = SEVERAL.get(state, sentence)
-    return sentence.format(**told)
+    return sentence.format(**words)

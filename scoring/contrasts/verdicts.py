@@ -55,8 +55,8 @@ def _judged(
     alone = [[pair] for pair in family]
     found_each = verdicts.verdicts([pair.member for pair in family], margin=margin / 100)
     disputed = _without_disputed(alone, found_each, margin, lambda pairs: pairs[0].member)
-    for pair, found, told in zip(family, found_each, disputed, strict=True):
-        yield differences.difference_of(pair, **_said(found, [pair], margin), disputed=told)
+    for pair, found, without in zip(family, found_each, disputed, strict=True):
+        yield differences.difference_of(pair, **_said(found, [pair], margin), disputed=without)
 
 
 def _averages(pairs: Iterable[differences.Pairing], tasks: Collection[str]) -> list[Difference]:
@@ -79,7 +79,7 @@ def _judged_averages(
     members = [_average_member(pairs) for pairs in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)
     disputed = _without_disputed(family, found_each, margin, _average_member)
-    for pairs, member, found, told in zip(family, members, found_each, disputed, strict=True):
+    for pairs, member, found, without in zip(family, members, found_each, disputed, strict=True):
         has_shared = share_people([pair.cell for pair in pairs])
         yield Difference(
             **pairs[0].named,
@@ -94,7 +94,7 @@ def _judged_averages(
             m=sum(pair.test.m for pair in pairs),
             runs_left_out=sum(pair.runs_left_out for pair in pairs),
             notes=SHARED_PEOPLE if has_shared else "",
-            disputed=told,
+            disputed=without,
         )
 
 

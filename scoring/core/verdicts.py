@@ -87,8 +87,8 @@ def averages_without_each(
     """The average without any one annotator of any one task, whose tests these are."""
     return [
         average_difference([*tests[:place], one, *tests[place + 1 :]])
-        for place, those in enumerate(without)
-        for one in those
+        for place, task_tests in enumerate(without)
+        for one in task_tests
     ]
 
 

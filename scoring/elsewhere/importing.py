@@ -253,10 +253,10 @@ class _Reading:
         except BadInput as error:
             row.refuse(f"{error}.")
         if breach_of_form(answer, asked, task):
-            told = ", ".join(f"“{piece}”" for piece in given.answer) or "an empty answer"
+            given_text = ", ".join(f"“{piece}”" for piece in given.answer) or "an empty answer"
             offered = ", ".join(f"“{one}”" for one in kind.options_as_read(asked))
             could = f"it offers {offered}" if offered else "it is no part of the text"
-            row.refuse(f"{told} is no answer to the item “{_text(row, 'item')}”: {could}.")
+            row.refuse(f"{given_text} is no answer to the item “{_text(row, 'item')}”: {could}.")
         return replace(given, answer=answer)
 
 

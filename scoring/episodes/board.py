@@ -216,9 +216,9 @@ def episode_board(
     if simulated:
         running += _people(reader, benchmark.studies.order_by("pk"), simulated=True)
     entries = [
-        _entry(who, those, settings, protocol=tags[who], is_running=not stands)
+        _entry(who, episodes, settings, protocol=tags[who], is_running=not stands)
         for stands, results in ((True, standing), (False, running))
-        for who, those in _by_who(results).items()
+        for who, episodes in _by_who(results).items()
     ]
     if not sees_gold:
         entries = [_withheld(entry, settings) for entry in entries]
@@ -267,8 +267,8 @@ def _entry(
     for result in ordered:
         scores[result.setting].append(result.score)
     figures = {
-        setting: episode_score(those, rng=np.random.default_rng(SEED))
-        for setting, those in scores.items()
+        setting: episode_score(episodes, rng=np.random.default_rng(SEED))
+        for setting, episodes in scores.items()
     }
     tags, overall = tuple(sorted(protocol)), _overall(figures, settings)
     return EpisodeEntry(who, tags, is_running, ordered, figures, overall)

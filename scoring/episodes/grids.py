@@ -115,9 +115,9 @@ def collect_grid(grid: str) -> list[Row] | None:
 
 def _chunks(points: Sequence[Row], rules: Rules) -> Iterator[list[Row]]:
     by_episodes = sorted(points, key=itemgetter("episodes"))
-    for episodes, those in groupby(by_episodes, key=itemgetter("episodes")):
+    for episodes, rows in groupby(by_episodes, key=itemgetter("episodes")):
         draws = rules["replicates"] * rules["resamples"] * episodes
         size = max(1, DRAWS_AT_ONCE // max(1, draws))
-        same = list(those)
+        same = list(rows)
         for start in range(0, len(same), size):
             yield same[start : start + size]

@@ -75,13 +75,13 @@ def shots_figure(
         set_title(panel, f"{name}, {policy}" if several else name, size)
         _shots_panel(panel, here, looks, named, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
-    told = {
+    notes = {
         f"{UNKNOWN} published without its reference policy": any(map(_is_unknown, shown)),
         f"{DODGED_MARK} marks stand side by side": any(
             panel.get_xlabel().endswith(DODGED_MARK) for panel in panels
         ),
     }
-    add_legend(figure, panels, size, "\n".join(note for note, applies in told.items() if applies))
+    add_legend(figure, panels, size, "\n".join(note for note, applies in notes.items() if applies))
     return figure
 
 
@@ -111,8 +111,8 @@ def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
     ends = [0.0, *(end for test in shown for key in REACH if (end := test[key]) is not None)]
     panel.set_xlim(max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2))
     # Beneath the marks alone, which names leave half of the width.
-    told = "people minus system, percent points, with 95 % interval"
-    label_across(panel, fill(told, int(0.55 * width / (SIGN * size.scale))), size)
+    axis = "people minus system, percent points, with 95 % interval"
+    label_across(panel, fill(axis, int(0.55 * width / (SIGN * size.scale))), size)
     dress(panel, "x", size)
     return figure
 
@@ -248,11 +248,11 @@ def _system(
     panel: Axes, name: str, line: Sequence[Row], aside: float, look: tuple[str, str], size: Size
 ) -> None:
     colour, marker = look
-    told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
+    limited = [row for row in line if row.ci_low is not None and row.ci_high is not None]
     panel.vlines(
-        [float(row.shots or 0) + aside for row in told],
-        with_gaps(row.ci_low for row in told),
-        with_gaps(row.ci_high for row in told),
+        [float(row.shots or 0) + aside for row in limited],
+        with_gaps(row.ci_low for row in limited),
+        with_gaps(row.ci_high for row in limited),
         color=colour,
         linewidth=0.9 * size.marks,
     )

@@ -107,7 +107,7 @@ def _system(cells: Sequence[Cell], choices: Choices, rule: Rule) -> Entry:
         uses_unlabelled=_told(run.uses_unlabelled for run in runs),
         protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
         rows=tuple(cell_row(cell, choices) for cell in cells),
-        gaps={task: gaps_of_runs(those, rule) for task, those in by_task.items()},
+        gaps={task: gaps_of_runs(task_runs, rule) for task, task_runs in by_task.items()},
     )
 
 
@@ -168,7 +168,9 @@ def _floor(reader: CellReader, tasks: Iterable[Task], rule: Rule) -> Iterator[En
             gold_version=best.gold_version,
             source=best.in_words,
         )
-        for best in (max(those, key=attrgetter("score")) for those in allowed if those)
+        for best in (
+            max(task_bounds, key=attrgetter("score")) for task_bounds in allowed if task_bounds
+        )
         for shots in rule.shots
     ]
     if rows:
@@ -221,8 +223,8 @@ def _fingerprint(benchmark: Benchmark, reader: CellReader) -> str:
     """With the decisions on whose figures appear, and what their submitters say about them."""
     runs = standing_runs(benchmark).with_standing().order_by("pk").values_list(*OF_RUNS)
     studies = [
-        list(those.values_list("pk", "title"))
-        for those in (standing_studies(benchmark), running_studies(benchmark))
+        list(group.values_list("pk", "title"))
+        for group in (standing_studies(benchmark), running_studies(benchmark))
     ]
     return checksum([inputs_fingerprint(Scope(benchmark), reader.choices), list(runs), studies])
 

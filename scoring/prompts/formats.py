@@ -231,10 +231,10 @@ def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 
 def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    told = instructions(prompts)
+    description = instructions(prompts)
 
     def prompt(example: PromptExample) -> str:
-        return f"{told}\n\n{question(example)}\n{ANSWER}"
+        return f"{description}\n\n{question(example)}\n{ANSWER}"
 
     return _lines_by_example(prompts, "pairs", prompt)
 

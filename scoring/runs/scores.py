@@ -98,10 +98,10 @@ def keep_scores(runs: Iterable[Run]) -> None:
     by_task: dict[Task, list[Run]] = defaultdict(list)
     for run in runs:
         by_task[run.task].append(run)
-    for task, those in by_task.items():
-        sets = {run.test_set_id: run.test_set for run in those}
+    for task, of_task in by_task.items():
+        sets = {run.test_set_id: run.test_set for run in of_task}
         items = scored_items(task, sets.values(), task.latest_gold_version().number)
-        run_scores({run.pk: items[run.test_set_id] for run in those}, task.reference_policy)
+        run_scores({run.pk: items[run.test_set_id] for run in of_task}, task.reference_policy)
 
 
 def different_verdicts(run: Run, verdicts: Mapping[int, bool]) -> list[str]:

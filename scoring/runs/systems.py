@@ -61,7 +61,7 @@ def systems_of(runs: Sequence[Run], columns: Sequence[str]) -> list[System]:
     for run in runs:
         found[run.system, method_label(run.method)][run.task].append(run)
     return [
-        System(name, method, [_line(task, those, columns) for task, those in by_task.items()])
+        System(name, method, [_line(task, of_task, columns) for task, of_task in by_task.items()])
         for (name, method), by_task in sorted(found.items(), key=lambda one: one[0])
     ]
 

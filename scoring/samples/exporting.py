@@ -156,7 +156,7 @@ def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
 
 def _of_run(run: Run) -> dict[str, Any]:
     predictions = Prediction.objects.filter(run=run).values_list("example_id", "answer")
-    told = {
+    about = {
         "kind": "run",
         **{name: getattr(run, name) for name in ("method", "parameters", "citation", "url")},
         "external_labelled": _told(run.uses_labelled),
@@ -174,7 +174,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "stored_at": run.created_at,
         "evaluated_at": None,
         "split": run.split,
-        "about": {key: value for key, value in told.items() if value},
+        "about": {key: value for key, value in about.items() if value},
     }
 
 
@@ -257,12 +257,12 @@ def _sample(
 
 
 def _metadata(evaluation: Evaluation, alternatives: Sequence[Sequence[str]]) -> dict[str, str]:
-    told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
+    known = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
     if canary := evaluation.cell.task.benchmark.canary:
-        told["canary"] = canary
+        known["canary"] = canary
     if len(alternatives) > 1:
-        told["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
-    return told
+        known["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
+    return known
 
 
 def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:

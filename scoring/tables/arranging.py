@@ -48,7 +48,7 @@ def in_parts(table: Table, by: str, *, told: str = "") -> Table:
     if len(lines) < 2:
         return table
     words = next((column for column in table.columns if column.key == told), None)
-    parts = (_part(table, name, those, by, words) for name, those in lines.items())
+    parts = (_part(table, name, part, by, words) for name, part in lines.items())
     return replace(table, parts=tuple(parts))
 
 

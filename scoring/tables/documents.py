@@ -72,7 +72,7 @@ def as_plain_latex(table: Table, *, comment: str = "") -> str:
     panels = ceil(len(figures) / fit) or 1
     size = ceil(len(figures) / panels) or 1
     beneath = (figures[first : first + size] for first in range(0, len(figures) or 1, size))
-    tables = [replace(table, columns=(*names, *those)) for those in beneath]
+    tables = [replace(table, columns=(*names, *group)) for group in beneath]
     return _latex_document(NEEDS_BOOKTABS, [_in_one_piece(*tables, is_plain=True)], comment)
 
 
@@ -340,7 +340,7 @@ FORMATS: dict[str, Format[Sequence[Table]]] = {
 
 def chosen(tables: Sequence[Table], name: str, form: str) -> list[Table]:
     """The named table, or all of them; none if a document of this format cannot hold them."""
-    those = [table for table in tables if name in (table.name, ALL)]
-    if form not in FORMATS or (len(those) > 1 and not FORMATS[form].several):
+    named = [table for table in tables if name in (table.name, ALL)]
+    if form not in FORMATS or (len(named) > 1 and not FORMATS[form].several):
         return []
-    return those
+    return named

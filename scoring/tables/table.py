@@ -289,8 +289,8 @@ class Table:
         return [
             (group, part)
             for group, columns in groupby(self.columns, key=lambda column: column.group)
-            for those in [list(columns)]
-            for part in ([those] if group else [[column] for column in those])
+            for group_of in [list(columns)]
+            for part in ([group_of] if group else [[column] for column in group_of])
         ]
 
     @property
@@ -340,8 +340,8 @@ class Table:
     def with_names(self, key: str, names: Mapping[str, str]) -> "Table":
         """Name the values of one column as readers call them."""
         columns, further = (
-            tuple(replace(each, names=names) if each.key == key else each for each in those)
-            for those in (self.columns, self.further)
+            tuple(replace(each, names=names) if each.key == key else each for each in group)
+            for group in (self.columns, self.further)
         )
         return replace(self, columns=columns, further=further)
 

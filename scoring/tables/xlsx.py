@@ -58,14 +58,14 @@ def _free(name: str, book: Workbook) -> str:
 
 
 def meanings(tables: Sequence[Table]) -> Table:
-    told: list[tuple[str, str]] = []
+    described: list[tuple[str, str]] = []
     for table in tables:
-        told.append((table.name, table.caption))
-        told += [
+        described.append((table.name, table.caption))
+        described += [
             (f"{table.name}: {one.key}", one.meaning or one.full_heading) for one in table.columns
         ]
     columns = (Column("table or column", ""), Column("meaning", ""))
-    lines = lines_of({"table or column": key, "meaning": text} for key, text in told)
+    lines = lines_of({"table or column": key, "meaning": text} for key, text in described)
     return Table("meanings", "", "", columns, lines)
 
 

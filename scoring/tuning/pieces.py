@@ -89,9 +89,9 @@ class _FindsPieces(Tuner):
                 output = self._output([window.inputs for window in batch])
                 for window, found in zip(batch, self.scored(batch, output), strict=True):
                     scored[window.example].append(found)
-            for example, those in zip(some, scored, strict=True):
+            for example, pieces in zip(some, scored, strict=True):
                 context = self.context_of(example)
-                yield example.id, self.answer_of(those, example, context)
+                yield example.id, self.answer_of(pieces, example, context)
 
     def _windows(self, examples: Sequence[PromptExample]) -> list[Window]:
         returned = {"return_overflowing_tokens": True, "return_offsets_mapping": True}
@@ -188,7 +188,7 @@ class SpanFinding(_FindsPieces):
         if most == 1:
             found = _best_span(scored, longest)
         else:
-            found = [span for those in scored for span in _all_spans(*those, longest)]
+            found = [span for scores in scored for span in _all_spans(*scores, longest)]
         return _texts_of(found, context)[:most]
 
 
@@ -277,7 +277,7 @@ class Tagging(_FindsPieces):
     def answer_of(
         self, scored: Sequence[list[Tagged]], example: PromptExample, context: str
     ) -> tuple[str, ...]:
-        return surest([one for those in scored for one in those], context, self.prompts.max_spans)
+        return surest([one for window in scored for one in window], context, self.prompts.max_spans)
 
 
 def tags_of(window: Window, spans: Sequence[Span]) -> tuple[int, ...]:

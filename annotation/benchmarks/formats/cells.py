@@ -199,10 +199,10 @@ def ask_about_unused(
 ) -> NoReturn:
     """Ask about columns of text that nothing is made of."""
     hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
-    told = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
+    listed = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
     raise Ambiguous(
         where,
-        f"{told} {hold} text in most rows and {are} not used.",
+        f"{listed} {hold} text in most rows and {are} not used.",
         *uses,
         ("unused", list(names), "no part of what is asked"),
         row=row,

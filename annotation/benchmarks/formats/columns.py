@@ -134,10 +134,10 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
     lacks = not (columns.keys() & {"question", "context"} and "answer" in columns)
     found = inner if lacks else [name for name in inner if name in asked]
     if found and not (table.known.name or table.known.asks or table.known.rows):
-        told = _in_words(found)
+        listed = _in_words(found)
         each = "each of them is a question, beside the other columns of its row"
         table.ask(
-            f"{told} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
+            f"{listed} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
             *(("rows", name, each) for name in found),
             ("unused", found, "no part of what is asked"),
         )
@@ -366,8 +366,8 @@ def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
     left = [
         name for name in table.names if not {name} & {*given, *tops} and not CANARY.fullmatch(name)
     ]
-    told = {*(table.said.get("unused") or ())}
-    aside = [name for name in left if name in told or is_aside(name, table.known)]
+    unused = {*(table.said.get("unused") or ())}
+    aside = [name for name in left if name in unused or is_aside(name, table.known)]
     others = [name for name in left if name not in aside]
     texts = [n for n in others if is_text_column(n, table.rows) and not ASKS.fullmatch(n)]
     if texts and not lax:

@@ -222,11 +222,11 @@ class Ambiguous(BadInput):
             for field, value, meaning in readings
         }
         lines = (f"{line} ({meaning})" for line, meaning in self.readings.items())
-        told = "; ".join(f"{name}: {text[:40]}" for name, text in self.row.items() if text)
-        is_shown = told and any(field in SHOWN_BY for field, *_ in readings)
+        shortened = "; ".join(f"{name}: {text[:40]}" for name, text in self.row.items() if text)
+        is_shown = shortened and any(field in SHOWN_BY for field, *_ in readings)
         super().__init__(
             f"{self.what} Say in the task's file: {', or '.join(lines)}."
-            + (f" The row: {told[:LONGEST_SHOWN]}" if is_shown else "")
+            + (f" The row: {shortened[:LONGEST_SHOWN]}" if is_shown else "")
         )
 
 

@@ -149,8 +149,8 @@ def _rows_of(read: Fields) -> list[Any]:
     if by_id := next((read[name] for name in LISTS if _are_rows_by_id(read.get(name))), None):
         return [{"id": name, **row} for name, row in by_id.items()]
     if lists := [read[name] for name in LISTS if _is_list_of_rows(read.get(name))]:
-        told = {name: value for name, value in read.items() if isinstance(value, str) and value}
-        return [{**told, **row} for row in lists[0]] if known_set(read, "").name == "" else [read]
+        shared = {name: value for name, value in read.items() if isinstance(value, str) and value}
+        return [{**shared, **row} for row in lists[0]] if known_set(read, "").name == "" else [read]
     if read and all(part_in(name) and isinstance(rows, list) for name, rows in read.items()):
         parts = ((name, _as_object(row)) for name, rows in read.items() for row in rows)
         return [{"split": name, **row} if isinstance(row, dict) else row for name, row in parts]
@@ -176,8 +176,8 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
         aside = {"canary": head.strip("# \r")}
         text, head = f"\n{rest}", rest.partition("\n")[0]
     # As Excel is told.
-    elif told := re.fullmatch(r"sep=(.)\r?", head):
-        sign, text, head = told[1], f"\n{rest}", rest.partition("\n")[0]
+    elif named := re.fullmatch(r"sep=(.)\r?", head):
+        sign, text, head = named[1], f"\n{rest}", rest.partition("\n")[0]
     is_tsv = file.lower().removesuffix(PACKED).endswith(".tsv")
     sign = sign or ("\t" if is_tsv else max(",;\t", key=head.count))
     csv.field_size_limit(LONGEST_CELL)

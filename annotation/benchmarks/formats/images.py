@@ -39,13 +39,13 @@ class ImageReader:
             record.refuse(f"there are {len(sources)} images; an item has {MOST_IMAGES} at most.")
         if len(texts) != len(sources) and any(texts):
             record.refuse(f"“{TEXTS}” must hold a text for each image, in their order.")
-        told = [record.as_text(text, f"“{TEXTS}”").strip() for text in texts]
-        if any(len(text) > LONGEST_TEXT for text in told):
+        descriptions = [record.as_text(text, f"“{TEXTS}”").strip() for text in texts]
+        if any(len(text) > LONGEST_TEXT for text in descriptions):
             record.refuse(f"“{TEXTS}” is longer than {LONGEST_TEXT} characters.")
-        told += [""] * (len(sources) - len(told))
+        descriptions += [""] * (len(sources) - len(descriptions))
         return tuple(
             ReadImage(**self._image(record, source), text=text)
-            for source, text in zip(sources, told, strict=True)
+            for source, text in zip(sources, descriptions, strict=True)
         )
 
     def _image(self, record: Record, source: object) -> dict[str, Any]:

@@ -88,8 +88,8 @@ def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[R
     """The rows, each with the cells of the others that have the same in this column."""
     for first in (rows[0], *others[:1]):
         if by not in first.fields:
-            told = there([*first.fields])
-            raise BadInput(f"{first.file}: there is no column “{by}” to join rows by; {told}.")
+            there_are = there([*first.fields])
+            raise BadInput(f"{first.file}: there is no column “{by}” to join rows by; {there_are}.")
     cells = {str(other.fields.get(by)): other.fields for other in others}
     alone = [row for row in rows if str(row.fields.get(by)) not in cells]
     if alone or len(cells) < len(others) or len(others) > len(rows):

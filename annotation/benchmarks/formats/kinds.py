@@ -112,8 +112,8 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
 def _check_explained(rows: Sequence[ReadExample], letters: Collection[str]) -> None:
     """That the texts say what letters stand for, as in (A)."""
     for row in rows:
-        told = "\n".join(row.texts)
-        if not all(re.search(rf"(?<!\w){re.escape(one)}[).:\]]", told) for one in letters):
+        description = "\n".join(row.texts)
+        if not all(re.search(rf"(?<!\w){re.escape(one)}[).:\]]", description) for one in letters):
             row.ask(
                 f"every answer is one of the letters {', '.join(sorted(letters))}, and no column "
                 'holds what they stand for: name it as "options" in "columns".',

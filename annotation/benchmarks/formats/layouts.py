@@ -140,9 +140,9 @@ def find_tables(
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
         if len(texts) > 1:
-            told = " and ".join(texts[:2]) + " and others" * (len(texts) > 2)
+            listed = " and ".join(texts[:2]) + " and others" * (len(texts) > 2)
             raise BadInput(
-                f"{told} are no tables: write one with a row a text, its text and its label side "
+                f"{listed} are no tables: write one with a row a text, its text and its label side "
                 "by side."
             )
         raise BadInput(

@@ -22,27 +22,27 @@ def has_marks(table: Table, kind: str, *, as_set: bool) -> bool:
     cells = [str(text_of(cell)) for row in table.rows for cell in table.cells(row, "answer")]
     values = {cell.removesuffix(".0") for cell in cells}
     marked = values <= MARKS.keys()
-    told = " and ".join(f"“{name}”" for name in names)
+    these = " and ".join(f"“{name}”" for name in names)
     if not marked and len(values) == 1 and table.rows[1:]:
         raise Unlabelled(
-            f"{table.file}: there are no answers in this file: {told} are “{min(values)}” in every "
-            "row.",
+            f"{table.file}: there are no answers in this file: {these} are “{min(values)}” in "
+            "every row.",
             table.names,
         )
     if marked and not kind:
         table.ask(
-            f"{told} hold 0 and 1.",
+            f"{these} hold 0 and 1.",
             ("kind", "labels", "labels; 1 says that one fits"),
             ("kind", "choice", "labels, one of which fits each row"),
         )
     if not marked and as_set and all(value.isdecimal() for value in values):
         raise BadInput(
-            f"{table.file}: {told} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
+            f"{table.file}: {these} hold numbers ({', '.join(sorted(values)[:4])}): write 1 "
             "where the label fits, and 0 where it does not."
         )
     if not marked and len(values) * 2 <= len(table.rows) and len(values) <= MOST_LABELS:
         raise BadInput(
-            f"{table.file}: {told} each hold labels ({', '.join(sorted(values)[:4])}), and a "
+            f"{table.file}: {these} each hold labels ({', '.join(sorted(values)[:4])}), and a "
             "task asks for one of them: choose one column, and import the others as tasks of "
             "their own."
         )

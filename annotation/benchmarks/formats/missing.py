@@ -21,8 +21,8 @@ def signs_of(
     said.
     """
     said = table.said.get("missing")
-    told = {*table.known.missing, *(said or ())}
-    usual = {one.lower() for one in (*HIDDEN, *told)} if said != [] else set[str]()
+    known = {*table.known.missing, *(said or ())}
+    usual = {one.lower() for one in (*HIDDEN, *known)} if said != [] else set[str]()
     found = [_sign(table, row, usual, may_be_empty) for row in table.rows]
     if table.rows and None not in found:
         column = as_list(table.columns["answer"])[0]
@@ -31,14 +31,14 @@ def signs_of(
             "in every row.",
             table.names,
         )
-    signs = told
+    signs = known
     if said is None:
-        signs = {*told, *HIDDEN, *HIDDEN_WORDS}
+        signs = {*known, *HIDDEN, *HIDDEN_WORDS}
     elif {one.lower() for one in said} & {*HIDDEN} - {""}:
-        signs = {*told, *HIDDEN}
+        signs = {*known, *HIDDEN}
     signs = {one.lower() for one in signs} - {one.lower() for one in choices}
     found = [_sign(table, row, signs, may_be_empty) for row in table.rows]
-    _ask_about(found, told, table)
+    _ask_about(found, known, table)
     return found
 
 
@@ -103,10 +103,10 @@ def _as_sign(value: Any, signs: Collection[str]) -> str | None:
     return text if not text or text.lower() in signs else None
 
 
-def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> None:
+def _ask_about(found: list[str | None], known: Collection[str], table: Table) -> None:
     by_sign: dict[str, Record] = {}
     for sign, row in zip(found, table.rows, strict=True):
-        if sign is not None and sign not in told:
+        if sign is not None and sign not in known:
             by_sign.setdefault(sign, row)
     if not by_sign:
         return
@@ -118,7 +118,7 @@ def _ask_about(found: list[str | None], told: Collection[str], table: Table) -> 
         readings.append(("missing", usual, f"leave {left} out; the others are answers"))
         words = [sign for sign in signs if sign not in usual]
         readings.append(("missing", words, f"leave all but {left} out, which are answers"))
-    if signs != [""] and not any(told):
+    if signs != [""] and not any(known):
         rest = [""] if "" in signs else []
         meaning = "they are answers like others" if signs[1:] else "it is an answer like others"
         readings.append(("missing", rest, meaning + ", but for the empty ones" * len(rest)))

@@ -238,12 +238,12 @@ def _tell(
         left["that no set holds"] = others
     read = count + sum(tables.left_out.values())
     first = tables.first_left_out
-    told = "; ".join(
+    reasons = "; ".join(
         f"{number} {reason}" + (f", the first in {first[reason]}" if reason in first else "")
         for reason, number in left.items()
     )
     notes["rows"] = [
-        f"{read} read, {kept} stored" + f", {read - kept} left out: {told}" * bool(told)
+        f"{read} read, {kept} stored" + f", {read - kept} left out: {reasons}" * bool(reasons)
     ]
 
 

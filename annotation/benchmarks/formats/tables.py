@@ -264,8 +264,8 @@ class TableReader:
     def _groups(self, cells: Fields, columns: Fields) -> Fields:
         groups = {name: text_of(cells.get(name)) for name in as_list(columns.get("groups"))}
         none = [name for name, value in groups.items() if not _is_group(value)]
-        told = [f"{name} (no group: a list, or longer than 100 characters)" for name in none]
-        self.aside += [reason for reason in told if reason not in self.aside]
+        reasons = [f"{name} (no group: a list, or longer than 100 characters)" for name in none]
+        self.aside += [reason for reason in reasons if reason not in self.aside]
         return {name: value for name, value in groups.items() if name not in none}
 
     def _gold(self, record: Record, options: Any, columns: Fields, answer: Any) -> Fields:

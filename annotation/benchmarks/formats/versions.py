@@ -44,10 +44,10 @@ def _only(one: SetFiles, meant: Any) -> SetFiles:
 
 def _ask(one: SetFiles) -> None:
     first = dict(zip(one.versions, one.files, strict=True))
-    told = " and ".join([*first.values()][:4]) + " and others" * (len(first) > 4)
+    listed = " and ".join([*first.values()][:4]) + " and others" * (len(first) > 4)
     raise Ambiguous(
         "",
-        f"{told} are named as versions of one part ({one.part}).",
+        f"{listed} are named as versions of one part ({one.part}).",
         ("versions", TOGETHER, "all their rows together are the part"),
         ("versions", EACH, "each is a task of its own"),
         *(("versions", [version], f"{file} is meant") for version, file in [*first.items()][:4]),

@@ -128,8 +128,8 @@ def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
     """The prompt, or what a user's messages say in it, and the texts of the metadata."""
     attachments = object_in(sample.get("attachments"))
     metadata = object_in(sample.get("metadata")).values()
-    told = (value for value in metadata if isinstance(value, str))
-    for text in (*_input_texts(sample.get("input")), *told):
+    texts = (value for value in metadata if isinstance(value, str))
+    for text in (*_input_texts(sample.get("input")), *texts):
         # Long texts may stand apart from the place where they are used.
         yield str(attachments.get(text.removeprefix("attachment://"), text))
 
