@@ -207,6 +207,24 @@ def test_chooses_by_keyboard_alone(open_picker: Opened) -> None:
     assert picker.texts == ["Ana Li", "He met"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "taken"),
+    [
+        (["Enter", "Shift+ArrowRight", "Shift+ArrowRight"], ["Madrid beat Celta"]),
+        (["Enter", "ArrowRight", "Enter", "Shift+ArrowRight"], ["Madrid beat Celta"]),
+        (["Enter", "Shift+ArrowLeft"], ["Real Madrid"]),
+        (["Enter", "Shift+ArrowRight", "Shift+ArrowLeft", "Shift+ArrowRight"], ["Madrid beat"]),
+        (["Enter", "Shift+ArrowRight", "ArrowLeft", "Shift+ArrowLeft"], ["Real Madrid beat"]),
+    ],
+)
+def test_adds_words_by_shift_to_the_phrase_that_is_there(
+    open_picker: Opened, keys: list[str], taken: list[str]
+) -> None:
+    picker = open_picker("Real Madrid beat Celta today")
+    picker.press("Tab", "ArrowRight", *keys)
+    assert picker.texts == picker.listed == taken
+
+
 def test_lets_only_one_word_take_part_in_the_order_of_the_tab_key(open_picker: Opened) -> None:
     picker = open_picker(TEXT, "A second one.")
     picker.press("Tab", "End", "ArrowRight")

@@ -518,10 +518,14 @@
       return this.rangeOf(tokens[ends[0]], tokens[ends[1]]);
     }
 
+    /* The phrase that a token is in. */
+    holding(token) {
+      return this.spans.find(([number, start, end]) =>
+        number === token.segment.number && start < token.end && token.start < end);
+    }
+
     pick(token, options) {
-      const within = ([number, start, end]) =>
-        number === token.segment.number && start < token.end && token.start < end;
-      const inside = this.spans.find(within), old = inside || this.grownBy(token);
+      const inside = this.holding(token), old = inside || this.grownBy(token);
       if (inside) this.remove(inside);
       else if (old) this.grow(old, token);
       else this.add(this.rangeOf(token, token), { edge: 2, from: token });
@@ -678,16 +682,26 @@
       return target.token && (key === "Enter" || key === " ") ? "pick" : "";
     }
 
-    /* With Shift the phrase goes along, from the word on which that began. */
+    /* With Shift the phrase goes along: the one that is being made, or that the word is in, from
+       its other end; else a new one begins on the word. */
     step(token, next, extend) {
       this.rove(next, {});
       if (!extend || next.segment !== token.segment) return;
-      const { latest } = this;
-      const from = latest?.to === token ? latest.from : token, span = this.rangeOf(from, next);
+      const { latest } = this, goesOn = latest?.to === token;
+      const old = goesOn ? latest.span : this.holding(token);
+      const from = goesOn ? latest.from : old ? this.otherEnd(old, token, next) : token;
+      const span = this.rangeOf(from, next);
       this.finished.add(span);
       const way = { edge: next.place < from.place ? 1 : 2, from, to: next };
-      if (from === token) this.add(span, way);
-      else this.replace(latest.span, span, way);
+      if (old) this.replace(old, span, way);
+      else this.add(span, way);
+    }
+
+    otherEnd([, start, end], token, next) {
+      const inside = token.segment.tokens.filter((one) => start < one.end && one.start < end);
+      const first = inside[0], last = inside.at(-1);
+      if (token === last) return first;
+      return token === first || next.place < token.place ? last : first;
     }
 
     /* The beginning of the next word, or, from word to word, of the next clause; the last token
