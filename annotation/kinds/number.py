@@ -56,7 +56,7 @@ class Number(kinds.AnswerKind):
             raise BadInput(self.missing)
         if read_number(text) is None:
             raise BadInput(
-                _("“%(text)s” cannot be read as one number. Write it like 1250, -3.5 or 2/3.")
+                _("“%(text)s” is not one number. Write it like 1250, -3.5 or 2/3.")
                 % {"text": text[:LONGEST_NUMBER]}
             )
         return kinds.Answer(texts=(text,))

@@ -5,6 +5,7 @@ It lets in like the personal link, which a person at two devices can hardly copy
 
 import math
 from datetime import datetime, timedelta
+from unicodedata import normalize
 
 from django.db import transaction
 from django.utils.crypto import salted_hmac
@@ -59,7 +60,9 @@ def shown_code(letters: str) -> str:
 
 
 def letters_of(typed: str) -> str:
-    return "".join(letter for letter in typed.upper() if letter in LETTERS)
+    """The letters of a code, as any keyboard gives them: of full width (ＪＧ), too."""
+    plain = normalize("NFKC", typed).upper()
+    return "".join(letter for letter in plain if letter in LETTERS)
 
 
 def _hash(letters: str) -> str:

@@ -145,7 +145,7 @@ def test_refuses_what_is_no_number(
 @pytest.mark.django_db
 def test_stores_what_was_typed_and_refuses_what_it_cannot_read() -> None:
     assignment = make.at_work(make.running_batch(kind="number", zero_shot=True))
-    with pytest.raises(BadInput, match=r"“1\.234,5” cannot be read as one number"):
+    with pytest.raises(BadInput, match=r"“1\.234,5” is not one number"):
         make.answer(assignment, {"number": "1.234,5"})
     make.answer(assignment, {"number": " $ 1,130 "})
     assert Judgement.objects.get().answer == ["$ 1,130"]

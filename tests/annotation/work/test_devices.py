@@ -99,7 +99,12 @@ def test_tells_where_the_code_is_typed_and_shows_the_link(client: Client) -> Non
     assert str(picture_of(link)) in page
 
 
-@pytest.mark.parametrize("spelling", [str.lower, lambda code: f" {code.replace('-', ' ')} "])
+def wide(code: str) -> str:
+    """As a Japanese or Chinese keyboard may give it."""
+    return "".join(chr(ord(letter) + 0xFEE0) for letter in code)
+
+
+@pytest.mark.parametrize("spelling", [str.lower, lambda code: f" {code.replace('-', ' ')} ", wide])
 def test_takes_a_code_however_it_is_spelled(client: Client, spelling: Any) -> None:
     assert is_let_in(typed(spelling(shown(client))))
 
