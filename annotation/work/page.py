@@ -266,7 +266,8 @@ def _place_html(language: str, **here: Any) -> SafeString:
 
 
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
-    rules, minutes = content.rules, -(-assignment.paid_ms // 60_000)
+    # To the nearest: rounded up, they would stand beside an amount of fewer.
+    rules, minutes = content.rules, round(assignment.paid_ms / 60_000)
     amount = earned(assignment.paid_ms, rules.hourly_rate)
     quarters = _quarters_done(assignment.step - content.test_from, len(content.test))
     left = 0 if quarters else _minutes_left(assignment, content.steps)

@@ -99,7 +99,7 @@ def test_tell_how_long_the_rest_takes_and_when_a_quarter_and_half_are_done(perso
     rest = person.page.locator(".progress-bar")
     for done in range(10):
         assert "min left" not in rest.inner_text()
-        assert ("a quarter · 1 min · " in rest.inner_text()) == (done == 6)
+        assert ("a quarter · " in rest.inner_text()) == (done == 6)
         person.answers_right()
         person.goes_on()
     expect(rest).to_contain_text("about 1 min left")
@@ -108,4 +108,4 @@ def test_tell_how_long_the_rest_takes_and_when_a_quarter_and_half_are_done(perso
     assert "halfway" not in rest.inner_text()
     person.answers_right()
     person.goes_on()
-    expect(rest).to_contain_text("halfway · 1 min · ")
+    expect(rest).to_contain_text("halfway · ")

@@ -134,10 +134,14 @@ def test_gives_everybody_an_item_as_its_template_would(kind: str, language: str)
                 assert html == rendered
 
 
-def test_names_no_pay_for_no_minutes() -> None:
-    """Both are rounded up."""
+def test_names_minutes_and_pay_that_fit() -> None:
+    """Minutes and amount are both to the nearest."""
     batch = make.running_batch(zero_shot=True, hourly_rate=12)
     assignment, content = make.at_work(batch), batch_content(batch.pk)
-    for paid_ms, told in ((0, "0 min · 0.00 USD"), (59_000, "1 min · 0.20 USD")):
+    for paid_ms, told in (
+        (0, "0 min · 0.00 USD"),
+        (59_000, "1 min · 0.20 USD"),
+        (62_000, "1 min · 0.21 USD"),
+    ):
         assignment.paid_ms = paid_ms
         assert progress(assignment, content)["worked"].replace("\xa0", " ").startswith(told)
