@@ -1,6 +1,7 @@
 """The planner: sliders, the frontier that they make, and the study that it recommends."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -101,8 +102,9 @@ def _result(form: PlanForm) -> dict[str, Any]:
         "contrast": _contrast(planned),
         "table": best_table(planned),
         "frontier": frontier_table(planned),
-        "figure": _picture(planned, PAGE),
-        "figure_for_phone": _picture(planned, COLUMN),
+        # The document needs neither.
+        "figure": partial(_picture, planned, PAGE),
+        "figure_for_phone": partial(_picture, planned, COLUMN),
     }
 
 
