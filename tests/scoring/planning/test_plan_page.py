@@ -14,7 +14,8 @@ from annotation.models import Channel, ItemSet, Study, Task
 from scoring.core.power import Contrast
 from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import make_plan
+from scoring.planning.plans import Plan, make_plan
+from scoring.planning.views import MOST_SIMULATED
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -27,6 +28,11 @@ def text_of(content: bytes) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", content.decode()).split())
 
 
+def planned(assumptions: Assumptions, **wanted: float) -> Plan:
+    """As the page plans it, and so only once for both."""
+    return make_plan(assumptions, **wanted, contrast=Contrast(0.1), most_simulated=MOST_SIMULATED)
+
+
 def page(client: Client, **query: Any) -> str:
     response = client.get(PLAN, query)
     assert response.status_code == 200
@@ -34,7 +40,7 @@ def page(client: Client, **query: Any) -> str:
 
 
 def test_shows_the_recommended_design_for_the_usual_values(admin_client: Client) -> None:
-    best = make_plan(Assumptions(), contrast=Contrast(0.1)).recommended
+    best = planned(Assumptions()).recommended
     assert best is not None
     html = page(admin_client)
     text = text_of(html.encode())
@@ -61,7 +67,7 @@ def test_plans_for_the_difference_that_matters(admin_client: Client) -> None:
 
 def test_plans_for_a_width(admin_client: Client) -> None:
     html = page(admin_client, aim="width", width=20)
-    best = make_plan(Assumptions(), width=0.2, contrast=Contrast(0.1)).recommended
+    best = planned(Assumptions(), width=0.2).recommended
     assert best is not None
     assert f'name="annotators" value="{best.annotators}"' in html
     assert "wanted" in html
@@ -96,8 +102,8 @@ def test_leaves_a_large_simulation_to_the_command(admin_client: Client) -> None:
 
 
 def test_says_how_people_are_spread_over_splits(admin_client: Client) -> None:
-    text = text_of(page(admin_client, splits=5, budget=60).encode())
-    best = make_plan(Assumptions(splits=5), budget=60, contrast=Contrast(0.1)).recommended
+    text = text_of(page(admin_client, splits=5, budget=60, max_items=100).encode())
+    best = planned(Assumptions(splits=5, max_items=100), budget=60).recommended
     assert best is not None
     assert f"It takes {best.annotators} different people, " in text
     assert "on each of 5 splits" in text
@@ -181,7 +187,7 @@ def test_refuses_what_is_not_in_the_lists(admin_client: Client, query: dict[str,
 def test_sets_a_typical_value_without_scripts(admin_client: Client) -> None:
     html = page(admin_client)
     assert re.search(r'<button[^>]* name="annotator_sd" value="15.?0?"', html)
-    response = admin_client.get(f"{PLAN}?annotator_sd=4&annotator_sd=8")
+    response = admin_client.get(f"{PLAN}?annotator_sd=4&annotator_sd=8&max_items=20")
     assert response.context["form"]["annotator_sd"].value() == "8"
 
 
@@ -201,7 +207,7 @@ def test_tells_the_chance_of_the_difference_that_matters(admin_client: Client) -
 
 
 def test_shows_the_currency_beside_every_amount(admin_client: Client) -> None:
-    html = page(admin_client, currency="eur", budget=60)
+    html = page(admin_client, currency="eur", budget=50, max_items=100)
     assert re.search(r"for \d+\.\d\d EUR", text_of(html.encode()))
     assert 'name="currency" value="EUR"' in html
     assert "three letters" in page(admin_client, currency="E1")
@@ -221,6 +227,8 @@ def drafted(client: Client, **changes: Any) -> Any:
         "rate": "13.5",
         "currency": "EUR",
         "fee": "33.30",
+        # Where nothing is said of the plan, none is made.
+        "query": "rate=0",
     }
     return client.post(reverse("scoring:draft_plan"), {**fields, **changes})
 
@@ -340,7 +348,7 @@ def test_offers_no_study_where_there_is_no_design(admin_client: Client) -> None:
 
 
 def test_comes_back_to_the_plan_that_was_not_made(admin_client: Client) -> None:
-    query = urlencode({"budget": 30, "shots": 0})
+    query = urlencode({"budget": 30, "shots": 0, "max_items": 20})
     response = drafted(admin_client, splits=5, query=query)
     assert response.context["form"]["budget"].value() == "30"
     assert f'name="query" value="{escape(response.context["query"])}"' in response.content.decode()
@@ -352,7 +360,7 @@ def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
 
 
 def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
-    response = drafted(admin_client, splits=5, annotators=7)
+    response = drafted(admin_client, splits=5, annotators=7, query="max_items=100&budget=50")
     assert response.status_code == 422
     text = text_of(response.content)
     assert "has 1 batch with 3 shots, not 5; it has sets with these shots: 0, 3" in text
