@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
@@ -28,6 +29,12 @@ from tests.config.environment import untouched
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY = "the key of this installation"
+# What `make run` does with the data that it finds.
+PREPARE = """
+from django.core.management import call_command
+call_command("ensure_admin")
+call_command("check", databases=["default"])
+"""
 OLDER = Path(__file__).with_name("backup_of_the_former_chain.zip")
 OLDER_KEY = "the-key-of-an-older-installation"
 
@@ -130,9 +137,8 @@ def test_restores_all_that_was_backed_up_and_copies_it_between_the_databases(
     for url in (there, back):
         assert "final" in run(url, "DELETE FROM annotation_judgement")
         assert "started study" in run(url, "DELETE FROM annotation_gold")
-    assert manage("ensure_admin", data=data, DATABASE_URL=there).returncode == 0
-    checked = manage("check", "--database", "default", data=data, DATABASE_URL=there)
-    assert "no issues" in checked.stdout, checked
+    prepared = manage("shell", "--verbosity", "0", "-c", PREPARE, data=data, DATABASE_URL=there)
+    assert "no issues" in prepared.stdout, prepared
 
 
 @pytest.mark.both_databases
@@ -247,15 +253,13 @@ class TestRefusals:
         assert holds_nothing(url)
 
     @pytest.mark.both_databases
-    def test_of_a_database_that_holds_something(
-        self, tmp_path: Path, new_database: NewDatabase
-    ) -> None:
+    def test_of_a_database_that_holds_something(self, tmp_path: Path) -> None:
+        """As this one does."""
         write_backup(tmp_path / "backup.zip")
-        url = new_database()
-        run(url, "CREATE TABLE something (value TEXT)")
-        refusal = restore(tmp_path / "backup.zip", url, tmp_path / "data")
-        assert refusal.startswith("CommandError: The database holds something already")
-        assert refusal.count("\n") == 1
+        with pytest.raises(CommandError) as refused:
+            call_command("restore", str(tmp_path / "backup.zip"))
+        assert str(refused.value).startswith("The database holds something already")
+        assert "\n" not in str(refused.value)
 
     def test_of_another_identity_key(
         self,

@@ -32,6 +32,14 @@ pytestmark = [
 ANNOTATORS = 4
 KILLS = 6
 ITEMS = 1_000  # more than anybody answers here
+# Nothing here is a job: what `make run` starts besides would only take its time.
+WEB_ALONE = """
+import sys
+from config import serve
+of_all = serve.services_on
+serve.services_on = lambda host, port: of_all(host, port)[:1]
+serve.main(*sys.argv[1:])
+"""
 STEP = re.compile(r'name="step" value="(\d+)"')
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
@@ -44,13 +52,14 @@ def batch() -> Batch:
 
 @pytest.fixture
 def server(batch: Batch, tmp_path: Path) -> Iterator[tuple["Popen[str]", str]]:
-    """As `make run` has it, on this test's database."""
+    """As `make run` has the web server, on this test's database."""
     for study in (batch.study, make.running_batch(slug=FINISHED_SLUG).study):
         pause_study(study)  # so that nobody is simulated in it
     port = free_port()
     process = start(
         tmp_path,
         port,
+        run=("-c", WEB_ALONE),
         DATABASE_URL=url_of_this_database(),
         IDENTITY_KEY=settings.IDENTITY_KEY,
     )
