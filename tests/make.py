@@ -39,7 +39,7 @@ from annotation.models import (
     Task,
     WorkState,
 )
-from annotation.models.frozen import batch_content
+from annotation.models.frozen import batch_content, sequence
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.studies.lifecycle import start_study
@@ -342,17 +342,27 @@ def gold_of(assignment: Assignment) -> list[str]:
     return gold_in_force([shown.pk], task.task_id, 1)[shown.pk].alternative_texts()[0]
 
 
-def right_answer(assignment: Assignment) -> Form:
+def golds_of_all(assignment: Assignment) -> dict[int, list[str]]:
+    """Of every example that is asked, by its key: for whoever answers them all."""
+    content = batch_content(assignment.batch_id)
+    shown = sequence(assignment.batch_id, assignment.order_seed)
+    golds: dict[int, Gold] = {}
+    for task_id in {content.task_of(example).task_id for example in shown}:
+        golds |= gold_in_force([example.pk for example in shown], task_id, 1)
+    return {key: gold.alternative_texts()[0] for key, gold in golds.items()}
+
+
+def right_answer(assignment: Assignment, gold: list[str] | None = None) -> Form:
     shown = current_example(assignment)
     task = batch_content(assignment.batch_id).task_of(shown)
-    return answer_kind(task.kind).right_form(shown, gold_of(assignment))
+    return answer_kind(task.kind).right_form(shown, gold_of(assignment) if gold is None else gold)
 
 
-def wrong_answer(assignment: Assignment) -> Form:
+def wrong_answer(assignment: Assignment, gold: list[str] | None = None) -> Form:
     """An option other than the right one; nothing where there was something to find."""
     shown = current_example(assignment)
     task = batch_content(assignment.batch_id).task_of(shown)
-    kind, gold = answer_kind(task.kind), gold_of(assignment)
+    kind, gold = answer_kind(task.kind), gold_of(assignment) if gold is None else gold
     others = [text for text in kind.options(shown) if [text] != gold]
     if task.kind == Kind.NUMBER:
         others = ["-7"]
@@ -379,9 +389,11 @@ def answer(assignment: Assignment, form: Form | None = None, *, at: datetime = N
 def worked_through(of: Batch, *, wrong: int = 0, who: Annotator | None = None) -> Assignment:
     """A whole assignment, its first `wrong` answers wrong, ten seconds per answer."""
     assignment = at_work(of, who=who)
+    golds = golds_of_all(assignment)
     for number in count():
         if assignment.is_finished:
             return assignment
-        form = wrong_answer(assignment) if number < wrong else None
+        gold = golds[current_example(assignment).pk]
+        form = (wrong_answer if number < wrong else right_answer)(assignment, gold)
         answer(assignment, form, at=NOON + timedelta(seconds=10 * (number + 1)))
     raise AssertionError("unreachable")
