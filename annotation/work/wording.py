@@ -17,6 +17,8 @@ from django.utils.translation import gettext as _
 from annotation.kinds.markup import MARKDOWN, RICH, rendered
 from annotation.models.benchmark import Markup
 
+# Languages of the catalogues that put no space between words.
+WITHOUT_SPACES = ("ja", "zh-hans")
 register = template.Library()
 NO_BREAK_SPACE = "\u00a0"
 ENDS_OF_SENTENCES = tuple(".!?…。！？؟۔।")
@@ -70,7 +72,7 @@ def time_text(seconds: int) -> str:
     parts = [minutes_text(minutes)] if minutes else []
     if rest or not minutes:
         parts.append(ngettext("%(n)d second", "%(n)d seconds", rest) % {"n": rest})
-    return " ".join(parts)
+    return _side_by_side(parts)
 
 
 @register.filter("minutes")
@@ -80,7 +82,11 @@ def minutes_text(minutes: int) -> str:
     parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
     if rest or not hours:
         parts.append(ngettext("%(n)d minute", "%(n)d minutes", rest) % {"n": rest})
-    return " ".join(parts)
+    return _side_by_side(parts)
+
+
+def _side_by_side(parts: Sequence[str]) -> str:
+    return ("" if get_language() in WITHOUT_SPACES else " ").join(parts)
 
 
 @register.filter("percent")

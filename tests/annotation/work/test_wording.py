@@ -64,7 +64,7 @@ def test_writes_shares_in_the_readers_way(language: str, whole: str, tenths: str
     [
         ("ar", "1 ساعة 2 دقيقة 3 ثوانٍ"),
         ("ru", "1 час 2 минуты 3 секунды"),
-        ("ja", "1 時間 2 分 3 秒"),
+        ("ja", "1時間2分3秒"),
     ],
 )
 def test_counts_time_in_the_forms_of_the_language(language: str, text: str) -> None:
