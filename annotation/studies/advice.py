@@ -1,7 +1,7 @@
 """What a researcher should know about a study's rule before it starts; it forbids nothing."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from ipaddress import ip_address
@@ -12,7 +12,8 @@ from annotation.models.texts import described_beside
 from annotation.studies.codes import rewards
 from annotation.studies.screening import unsure_verdicts
 from annotation.work.wording import minutes_text
-from scoring.core.intervals import FEWEST_SPLITS
+from scoring.core.intervals import FEWEST_FOR_SURE, FEWEST_SPLITS, NEVER_SURE
+from scoring.tables.words import span
 
 # Below this the SD of a group is mostly chance.
 SMALL_GROUP = 5
@@ -82,12 +83,17 @@ def _named(cells: Iterable[tuple[str, int]]) -> str:
 
 def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
     cells = _cells(batches)
-    few = [c for c, those in cells.items() if sum(b.wanted for b in those) < SMALL_GROUP]
+    people = {cell: _people(those) for cell, those in cells.items()}
+    few = [cell for cell, count in people.items() if count < SMALL_GROUP]
+    unsure = {c: count for c, count in people.items() if SMALL_GROUP <= count < FEWEST_FOR_SURE}
     if few:
         yield (
             f"Fewer than {SMALL_GROUP} people: {_named(few)}. Their intervals are wide, and nobody "
             "can be called better or worse there: such a figure is exploratory."
         )
+    if unsure:
+        on = "" if len(unsure) == len(cells) else f" on {_named(unsure)}"
+        yield NEVER_SURE.format(on=on, people=span(list(unsure.values())))
     splits = {c: {b.split for b in those if b.split is not None} for c, those in cells.items()}
     two = [cell for cell, numbers in splits.items() if len(numbers) == FEWEST_SPLITS - 1]
     if two:
@@ -95,6 +101,14 @@ def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
             f"Two splits: {_named(two)}. How far splits differ cannot be told from two of them. "
             f"Take one, or {FEWEST_SPLITS} and more."
         )
+
+
+def _people(batches: Iterable[Batch]) -> int:
+    """Of one pool, whose people alone are claimed of: of the smallest, if there are several."""
+    pools = Counter[int | None]()
+    for batch in batches:
+        pools[batch.pool_id] += batch.wanted
+    return min(pools.values())
 
 
 def _of_pay(study: Study) -> Iterator[str]:

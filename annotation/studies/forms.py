@@ -20,6 +20,7 @@ from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
 from annotation.studies.people import LONGEST_REASON, NO_REASON
 from annotation.work.estimating import expected_seconds
+from scoring.core.intervals import FEWEST_FOR_SURE
 
 _Row = TypeVar("_Row", bound=Model)
 # What is said of a field that is not as it must be; empty where it is.
@@ -211,6 +212,8 @@ class BuilderForm(forms.Form):
         offer(self, "checks", possible_checks(study).select_related("task__benchmark"))
         offer(self, "pool", study.pools.all())
         self._pools = list(study.pools.all())
+        if study.named_systems:
+            self.fields["wanted"].initial = FEWEST_FOR_SURE
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:

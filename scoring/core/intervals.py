@@ -37,6 +37,7 @@ EXPLORATORY_BELOW = 5
 """With fewer annotators nobody is called better."""
 FEWEST_FOR_SURE = 8
 """With fewer a verdict is at most probable."""
+NEVER_SURE = f"No verdict{{on}} can be sure: {{people}} people, and it takes {FEWEST_FOR_SURE}."
 
 WILSON, WILSON_WITH_GAPS, GUARD, STUDENT = "wilson", "wilson-gaps", "guard", "t"
 NO_INTERVAL = "none"

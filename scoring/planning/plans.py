@@ -8,7 +8,7 @@ from math import ceil, copysign, inf, isnan
 
 from annotation.models.errors import BadInput
 from scoring.core import people_designs
-from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE, NEVER_SURE
 from scoring.core.power import Contrast, LogitModel, logit_model, power_of
 from scoring.planning.designs import (
     LEAST_ANNOTATORS,
@@ -346,6 +346,8 @@ def _notes(plan: Plan) -> Iterator[str]:
     if best.has_too_few:
         few = f"With fewer than {EXPLORATORY_BELOW} people"
         yield f"{few} no difference from a system can be claimed."
+    elif plan.contrast and best.annotators < FEWEST_FOR_SURE:
+        yield NEVER_SURE.format(on="", people=best.annotators)
     if plan.min_coverage is not None and not plan.can_be_simulated(best):
         yield "The recommended design was not simulated: it rests on the formula alone."
     if isnan(best.coverage) and not 0.1 <= a.expected_mean <= 0.9:

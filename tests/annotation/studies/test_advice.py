@@ -101,7 +101,7 @@ def test_names_the_labels_that_a_description_leaves_out() -> None:
 # Of a design
 
 
-def designed(*, wanted: int = 5, via: str = "link", **fields: Any) -> list[str]:
+def designed(*, wanted: int = 8, via: str = "link", **fields: Any) -> list[str]:
     task = make.task(name="SST-2")
     sound = {"contact": "me@example.org", "platform_fee": Decimal(33)}
     study = make.study(task.benchmark, via=via, **{**sound, **fields})
@@ -137,7 +137,7 @@ def test_warns_of_two_splits(splits: int, count: int) -> None:
     for split in range(1, splits + 1):
         shown = [make.example(task, f"{split}", role="training")]
         make.item_set(task, shown, name=f"train-1-{split}", shots=1, split=split)
-    make_batches(study, tasks=[task], shots=[1], wanted=5)
+    make_batches(study, tasks=[task], shots=[1], wanted=8)
     assert len(design_advice(study, list(study.batches.all()))) == count
 
 
@@ -208,3 +208,14 @@ def test_warns_of_a_fixed_payment_below_the_platforms_least(
     batches = [make.batch(study, task, zero_shot=True, wanted=5)]
     warned = any("or 0 to review them by hand" in said for said in design_advice(study, batches))
     assert warned is is_warned
+
+
+@pytest.mark.django_db
+def test_says_where_too_few_people_work_for_a_sure_verdict() -> None:
+    study = make.study(make.benchmark(), contact="lab@example.org")
+    small, large = (make.task(study.benchmark, title=title) for title in ("Small", "Large"))
+    batches = [make.batch(study, small, zero_shot=True, wanted=5)]
+    assert "No verdict can be sure: 5 people, and it takes 8." in design_advice(study, batches)
+    batches.append(make.batch(study, large, zero_shot=True, wanted=8))
+    (sentence,) = [one for one in design_advice(study, batches) if "sure" in one]
+    assert sentence.startswith("No verdict on Small with 0 shots can be sure: 5 people")

@@ -65,6 +65,14 @@ def test_plans_for_the_difference_that_matters(admin_client: Client) -> None:
     assert "a difference to show" in text_of(page(admin_client, difference=0).encode())
 
 
+def test_says_that_no_verdict_can_be_sure_with_the_people_it_recommends(
+    admin_client: Client,
+) -> None:
+    wide = text_of(page(admin_client, difference=30).encode())
+    assert "5 annotators on" in wide
+    assert "No verdict can be sure: 5 people, and it takes 8." in wide
+
+
 def test_plans_for_a_width(admin_client: Client) -> None:
     html = page(admin_client, aim="width", width=20)
     best = planned(Assumptions(), width=0.2).recommended

@@ -322,3 +322,12 @@ def test_says_of_chosen_batches_that_they_need_two_studies(admin_client: Client)
     assert SENTENCE in told.content.decode()
     sampled = admin_client.post(address(study), {**form, "items": 40, "look": "1"})
     assert sampled.context["building"]["unequal"] == ""
+
+
+def test_proposes_people_enough_for_a_sure_verdict_where_systems_are_named(
+    admin_client: Client, study: Study
+) -> None:
+    wanted = 'name="wanted" value="{}"'
+    assert wanted.format(5) in admin_client.get(address(study)).content.decode()
+    Study.objects.update(named_systems=["TinyLM"])
+    assert wanted.format(8) in admin_client.get(address(study)).content.decode()
