@@ -76,6 +76,7 @@ urlpatterns = [
     path(f"{PERSON}/", people.person, name="person"),
     path(f"{PERSON}/release/", people.release, name="release_place"),
     path(f"{PERSON}/exclude/", people.exclude_person, name="exclude_person"),
+    path(f"{PERSON}/lift/", people.lift_person, name="lift_person"),
     # Payments
     path(f"{PAYMENTS}/", payments.payments, name="payments"),
     path(f"{PAYMENTS}/approve/", payments.approve_payments, name="approve_payments"),

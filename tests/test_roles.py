@@ -416,6 +416,7 @@ TABLE: dict[str, Address] = {
     "annotation:person": Address(of_person, EDITORS, NOT_ALLOWED),
     "annotation:release_place": Address(of_person, NOT_ALLOWED, EDITORS),
     "annotation:exclude_person": Address(of_person, NOT_ALLOWED, EDITORS),
+    "annotation:lift_person": Address(of_person, NOT_ALLOWED, EDITORS),
     # Payments.
     "annotation:payments": Address(slug, OWNERS, NOT_ALLOWED),
     "annotation:approve_payments": Address(slug, NOT_ALLOWED, OWNERS),

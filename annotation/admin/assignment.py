@@ -12,9 +12,9 @@ from django.utils.text import Truncator
 from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, is_all_powerful, studies
 from annotation.admin.pages import ViewOnlyAdmin, linked, section, shown
-from annotation.models import Annotator, Assignment, Comment, Judgement, Outcome, clock
+from annotation.models import Annotator, Assignment, Comment, Judgement, clock
 from annotation.studies.forms import ReasonForm
-from annotation.studies.people import erase_annotator, exclude, lift_exclusion
+from annotation.studies.people import erase_annotator, exclude, lift_exclusion, new_version
 from annotation.work.joining import renew_resume_link
 
 
@@ -169,10 +169,10 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             lambda: exclude(assignment, reason=form.cleaned_data["reason"], author=request.user),
             title=f"Exclude the assignment of {assignment.annotator}",
             sentences=[
-                "Its answers will count only in the tables “with excluded”.",
+                "Their answers will count only in the tables “with excluded”.",
                 "Outcome, completion code and pay stay as they are.",
                 new_version(assignment)
-                or "Unless the study is closed, its place opens for somebody else.",
+                or "Unless the study is closed, their place opens for somebody else.",
             ],
             button="Exclude",
             done=f"The assignment of {assignment.annotator} is excluded.",
@@ -186,7 +186,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             lambda: lift_exclusion(assignment, by=request.user),
             title=f"Lift the exclusion of {assignment.annotator}",
             sentences=[
-                "Its answers count again. It needs a place: its old one, or an empty one.",
+                "Their answers count again. That takes a place: their old one, or an empty one.",
                 *filter(None, [new_version(assignment)]),
             ],
             button="Lift the exclusion",
@@ -247,18 +247,6 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     )
     judgement_link = linked(
         "Judgements", "judgement", "assignment", lambda row: row.judgements.count()
-    )
-
-
-def new_version(assignment: Assignment) -> str:
-    """What it comes to that the assignment counts or not; empty where no verdict is frozen."""
-    study = assignment.study
-    counts = assignment.outcome == Outcome.COMPLETED and not assignment.is_simulated
-    if not counts or study.is_rehearsal or not study.is_settled:
-        return ""
-    return (
-        "The study is closed: its verdicts get a new version beside the frozen one, and the report "
-        "says which of them change."
     )
 
 

@@ -31,13 +31,13 @@ from annotation.access.requests import invitation_link, join_links
 from annotation.access.rights import Right, rights_in
 from annotation.access.serializers import Fields, ListOf, Name, Text, Whole
 from annotation.api.studies import OfStudies
-from annotation.models import Assignment, Invitation, JoinAnswer, Outcome, Study, clock
+from annotation.models import Assignment, Invitation, JoinAnswer, Study, clock
 from annotation.models.texts import is_key, nearest
 from annotation.payments.ledger import COLUMNS, NONE_OPEN, dues, export_payments, open_bonuses
 from annotation.people.flags import labels
 from annotation.people.overview import overview
 from annotation.people.rows import COLUMNS as OF_PEOPLE
-from annotation.people.rows import Row, chosen, columns_for, row_of, rows
+from annotation.people.rows import STATES, Row, chosen, columns_for, row_of, rows
 from annotation.people.views import assignment_in, filters_in
 from annotation.studies.exported_judgements import csv_lines, json_lines, json_rows
 from annotation.studies.exported_tables import EXPORTS
@@ -58,7 +58,6 @@ from scoring.tables.table import Column, columns_in
 
 # A pseudonym, or the id of an assignment.
 PERSON = r"(?P<person>[A-Z\d]+)"
-STATES = ["working", *Outcome.values]
 FILE = files("application/x-ndjson", "text/csv")
 _TABLES = "|".join(name for name in EXPORTS if name != "people")
 
@@ -166,7 +165,9 @@ class PeopleViewSet(OfStudies):
     @extend_schema(
         parameters=[
             formats("json", "jsonl", "csv"),
-            OpenApiParameter("state", enum=STATES, description="How their work ended, or working."),
+            OpenApiParameter(
+                "state", enum=[*dict(STATES)], description="How their work ended, or working."
+            ),
             OpenApiParameter("flag", enum=["any", *labels()], description="Who has that flag."),
             OpenApiParameter("batch", int, description="The `id` of a batch, as in the progress."),
         ],

@@ -223,6 +223,12 @@ class OpenBonuses:
     dues: Sequence[Due]
     # Those whose id was erased, or is none that a platform gives out: nobody can pay them.
     nameless: Sequence[Due]
+    # Those that nobody has approved yet.
+    waiting: Sequence[Due]
+
+    @property
+    def awaited(self) -> Decimal:
+        return sum((due.open for due in self.waiting), NOTHING)
 
     @property
     def total(self) -> Decimal:
@@ -236,10 +242,12 @@ class OpenBonuses:
 
 
 def open_bonuses(study: Study) -> OpenBonuses:
-    unsent = [due for due in dues(study) if due.is_approved and due.open > 0]
+    opened = [due for due in dues(study) if due.open > 0]
+    unsent = [due for due in opened if due.is_approved]
     return OpenBonuses(
         [due for due in unsent if PLAIN_ID.fullmatch(due.person.external_id)],
         [due for due in unsent if not PLAIN_ID.fullmatch(due.person.external_id)],
+        list(filter(waits, opened)),
     )
 
 

@@ -35,6 +35,7 @@ from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.listing import listing
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from annotation.work.wording import amount_text
 from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
 from scoring.tables.words import counted
 
@@ -98,6 +99,7 @@ def _payments_page(
         "waiting": [due.person.pk for due in all_dues if ledger.waits(due)],
         "rewards": RewardsForm(initial=rewards(study)),
         **_of_platform(study),
+        "what_it_pays": what_it_pays(study, where="here"),
         "payouts": study.payouts.select_related("author")
         .prefetch_related("lines")
         .annotate(total=Sum("lines__amount", filter=Q(lines__amount__gt=0)))[:20],
@@ -127,7 +129,7 @@ def _dressed(study: Study, due: Due, values: Mapping[str, Value]) -> dict[str, V
     is_low = due.hourly is not None and due.hourly < study.hourly_rate * LOW
     return {
         **values,
-        "assignment": Cell(
+        "approved": Cell(
             approval, tick=str(who.pk) if waits else "", in_words=f"Approve {who.pseudonym}"
         ),
         "annotator": Cell(
@@ -153,7 +155,7 @@ def _of_platform(study: Study) -> dict[str, Any]:
 @_send
 def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     """Those who were ticked, or everybody whom the page listed."""
-    chosen = row_ids(request, "listed" if "all" in request.POST else "assignment")
+    chosen = row_ids(request, "listed" if "all" in request.POST else "approved")
     if not chosen:
         messages.warning(request, "Nobody was ticked: tick those whose pay you approve.")
         return _back(study)
@@ -188,13 +190,16 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     status, refused = 200, ""
     if request.method == "POST":
         digest, typed = request.POST.get("digest", ""), request.POST.get("typed", "")
+        sent = ledger.open_bonuses(study)
         try:
-            ledger.check_typed(study, ledger.open_bonuses(study).total, typed)
+            ledger.check_typed(study, sent.total, typed)
             ledger.write_payout(study, digest=digest, at=clock.now(), by=request.user)
         except Refusal as refusal:
             status, refused = 409, str(refusal)
         else:
-            messages.success(request, "Written down as sent.")
+            people = counted(len(sent.dues), "person,people")
+            amount = amount_text(sent.total, study.currency)
+            messages.success(request, f"Written down as sent: {amount} to {people}.")
             return _back(study)
     bonuses = ledger.open_bonuses(study)
     context = {

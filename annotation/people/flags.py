@@ -48,6 +48,8 @@ def labels() -> dict[str, str]:
 class Flag:
     name: str
     sentence: str
+    # Whom a page leads to beside it.
+    others: tuple[Person, ...] = ()
 
     @property
     def label(self) -> str:
@@ -114,10 +116,12 @@ def _median_of_others(ordered: Sequence[float], own: float) -> float:
 
 
 def _equal(person: Person, twins: Sequence[Person]) -> Iterable[Flag]:
-    names = [other.pseudonym for other in twins[: MOST_NAMES + 2] if other.pk != person.pk]
-    if names:
-        told = ", ".join(names[:MOST_NAMES]) + "…" * (len(names) > MOST_NAMES)
-        yield Flag("equal", f"every answer, the wrong ones too, as {told}")
+    others = [other for other in twins[: MOST_NAMES + 2] if other.pk != person.pk]
+    if others:
+        told = ", ".join(other.pseudonym for other in others[:MOST_NAMES])
+        more = "…" * (len(others) > MOST_NAMES)
+        sentence = f"gave exactly the answers of {told}{more}, wrong ones included"
+        yield Flag("equal", sentence, tuple(others[:MOST_NAMES]))
 
 
 def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:

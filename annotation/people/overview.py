@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 from annotation.access.rights import Right
 from annotation.models import Comment, Item, JoinAnswer, Outcome, Study
 from annotation.models.benchmark import names_of
-from annotation.payments.ledger import Due
+from annotation.payments.ledger import Due, waits
 from annotation.people.flags import Flag
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
@@ -63,7 +63,7 @@ Cell = Counter[str]
 
 # What takes more than the right to the tables.
 TAKES = {
-    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), Right.PAY),
+    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses", "to_approve"), Right.PAY),
     **dict.fromkeys(("flags", "flagged", "burst"), Right.PEOPLE),
     "problems": Right.GOLD,
 }
@@ -113,6 +113,7 @@ def overview(
         "burst": _burst(study, people, at),
         "late": _late(study, total["wanted"]),
         "bonuses": sum(due.open > 0 for due in ended),
+        "to_approve": sum(due.open > 0 and waits(due) for due in ended),
     }
     is_open = {key: TAKES.get(key, Right.TABLES) in rights for key in told}
     return {key: value if is_open[key] else None for key, value in told.items()}

@@ -22,6 +22,9 @@ from annotation.studies.monitoring import Person, flagged_by_rule, people_of
 from annotation.work.finishing import earned
 from scoring.tables.table import Column, columns_in
 
+# What a list can be narrowed to, and what its page calls it.
+STATES = [("working", "at work"), *models.Outcome.choices, ("excluded", "excluded")]
+
 
 class Row:
     """item_ms: the median milliseconds an item took those who completed the same cell, or 0; due:
@@ -83,6 +86,11 @@ class Row:
     @property
     def state(self) -> str:
         return self.person.outcome or "working"
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """By which a list finds them."""
+        return (self.state, "excluded") if self.person.is_excluded else (self.state,)
 
 
 def rows(study: models.Study) -> list[Row]:
@@ -176,12 +184,11 @@ def chosen(
     everybody: Sequence[Row], *, state: str = "", flag: str = "", batch: str = ""
 ) -> list[Row]:
     """What a page's filters leave, the latest first. What they don't know changes nothing."""
-    states = {"working", *models.Outcome.values}
     return sorted(
         (
             row
             for row in everybody
-            if (state not in states or row.state == state)
+            if (state not in dict(STATES) or state in row.states)
             and (not flag or (flag in ("any", *(f.name for f in row.flags)) and row.flags))
             and (not batch or str(row.person.batch.pk) == batch)
         ),

@@ -22,7 +22,6 @@ from annotation.models import (
     ChangeAction,
     Item,
     Judgement,
-    Outcome,
     PayPurpose,
     Role,
     Study,
@@ -40,7 +39,7 @@ from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.forms import ReasonForm
 from annotation.studies.listing import listing
 from annotation.studies.monitoring import StudyFigures
-from annotation.studies.people import exclude
+from annotation.studies.people import exclude, lift_exclusion, new_version
 from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
@@ -85,7 +84,7 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
         **listing(request, table, per_page=PER_PAGE),
         "everybody": len(everybody),
         "filters": filters,
-        "states": [("working", "at work"), *Outcome.choices],
+        "states": rows_of.STATES,
         "flags": labels().items(),
         "batches": study.batches.select_related("task", "training_set", "test_set", "pool"),
         "now": clock.now(),
@@ -152,9 +151,12 @@ def _person_page(
         "answers": answers(assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]),
         "comments": list(assignment.comments.select_related("example").order_by("id")),
         "exclude_form": ReasonForm(),
-        "message": _message(study, row),
+        "new_version": new_version(assignment),
     }
     if Right.IDS in frame["rights"]:
+        # Of simulated people, and those whose id is erased, nobody can be written to.
+        if row.person.external_id and not assignment.is_simulated:
+            context["message"] = _message(study, row)
         context["resume_link"] = resume_link(request, assignment)
     if Right.PAY in frame["rights"]:
         due = ledger.due_of(assignment)
@@ -198,7 +200,20 @@ def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int)
         exclude(assignment, reason=form.cleaned_data["reason"], author=request.user)
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
-    messages.success(request, "Excluded: outcome, code and pay stay as they are.")
+    done = "Excluded: outcome, code and pay stay as they are."
+    messages.success(request, f"{done} {new_version(assignment)}".strip())
+    return redirect("annotation:person", study.slug, assignment_id)
+
+
+@study_page(*SEND, right=Right.PEOPLE, permission="annotation.delete_exclusion")
+def lift_person(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
+    assignment = assignment_in(study, assignment_id)
+    try:
+        lift_exclusion(assignment, by=request.user)
+    except Refusal as refusal:
+        return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
+    done = "The exclusion is lifted: their answers count again."
+    messages.success(request, f"{done} {new_version(assignment)}".strip())
     return redirect("annotation:person", study.slug, assignment_id)
 
 

@@ -74,13 +74,13 @@ def rewards(study: Study) -> dict[str, Decimal | None]:
     return dict(rules.values_list("outcome", "platform_pays"))
 
 
-def what_it_pays(study: Study) -> str:
+def what_it_pays(study: Study, *, where: str = "on the page Payments") -> str:
     """What the channel itself pays, and so what a bonus is; empty where it pays nobody."""
     amounts = [(Outcome(name).label, amount) for name, amount in rewards(study).items()]
     if not study.channel.pays_itself:
         return ""
     if any(amount is None for _name, amount in amounts):
-        return f"It is not said yet what {study.channel} itself pays: say it on the page Payments."
+        return f"It is not said yet what {study.channel} itself pays: say it {where}."
     told = " and ".join(f"{amount_text(x or 0, study.currency)} ({name})" for name, x in amounts)
     beyond = "A bonus is what is due beyond that, and never below 0."
     return f"{study.channel} itself pays {told}. {beyond}"

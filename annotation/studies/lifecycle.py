@@ -61,7 +61,7 @@ def what_is_missing(study: Study, *, at: datetime | None = None) -> list[str]:
         missing.append(f"It was to end on {study.ends_on}, which is over: name a later day.")
     missing.extend(weak_rules(study))
     if unequal := unequal_lengths(study, timed(study, study.batches.select_related("task"))):
-        missing.append(unequal)
+        missing.append(f"{unequal} The page Batches does so at a click.")
     unknown = [name for name, amount in rewards(study).items() if amount is None]
     if study.channel.pays_itself and unknown:
         named = " and ".join(Outcome(name).label for name in unknown)

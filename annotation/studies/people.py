@@ -134,6 +134,18 @@ def lift_exclusion(assignment: models.Assignment, *, by: User | None = None) -> 
             )
 
 
+def new_version(assignment: models.Assignment) -> str:
+    """What it comes to that the assignment counts or not; empty where no verdict is frozen."""
+    study = assignment.study
+    counts = assignment.outcome == models.Outcome.COMPLETED and not assignment.is_simulated
+    if not counts or study.is_rehearsal or not study.is_settled:
+        return ""
+    return (
+        "The study is closed: its verdicts get a new version beside the frozen one, and the report "
+        "says which of them change."
+    )
+
+
 def _log_mark(
     assignment: models.Assignment, action: models.ChangeAction, by: User | None, *states: str
 ) -> None:

@@ -123,7 +123,7 @@ def unequal_lengths(study: Study, those: Timed) -> str:
     )
     return (
         f"A study on {study.channel} has one time and one reward, but {short} takes about {least} "
-        f"and {long} about {most}. Make two studies of them: the page Batches does so at a click."
+        f"and {long} about {most}. Make two studies of them."
     )
 
 

@@ -1,10 +1,10 @@
-// A link in a read-only field: once focused it is selected, and a button copies it. A list that is
+// A link or a message in a read-only field: once focused it is selected, and a button copies it. A list that is
 // renewed by itself waits while somebody has opened a part of it.
 (() => {
   "use strict";
 
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches("input[data-copy]")) event.target.select();
+    if (event.target.matches("[data-copy]")) event.target.select();
   });
 
   document.addEventListener("htmx:beforeRequest", (event) => {
@@ -28,6 +28,6 @@
   document.addEventListener("DOMContentLoaded", () => {
     // Browsers give the clipboard to pages over HTTPS alone, and to this machine's own.
     if (!navigator.clipboard) return;
-    document.querySelectorAll("input[data-copy]").forEach(addCopyButton);
+    document.querySelectorAll("[data-copy]").forEach(addCopyButton);
   });
 })();

@@ -110,7 +110,7 @@ def test_asks_for_the_reason(admin_client: Client, assignment: Assignment) -> No
 def test_warns_of_a_new_version_of_what_a_closed_study_froze(
     admin_client: Client, batch: Batch, assignment: Assignment
 ) -> None:
-    warning, opens = "its verdicts get a new version", "its place opens for somebody else"
+    warning, opens = "its verdicts get a new version", "their place opens for somebody else"
     page = admin_client.get(address(assignment, "exclude")).content.decode()
     assert warning not in page
     assert opens in page

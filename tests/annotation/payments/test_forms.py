@@ -44,8 +44,8 @@ def path(name: str, batch: Batch, *more: object) -> str:
 @pytest.mark.parametrize(
     ("name", "more", "form"),
     [
-        ("approve_payments", (), {"assignment": GIANT}),
-        ("approve_payments", (), {"assignment": "9" * 5000}),
+        ("approve_payments", (), {"approved": GIANT}),
+        ("approve_payments", (), {"approved": "9" * 5000}),
         ("approve_payments", (), {"all": "1", "listed": "-1"}),
         ("correct_payment", (int(GIANT),), {"amount": "1", "reason": "Why.", "lines": "1"}),
         ("settle_payout", (int(GIANT),), {"was": "sent"}),
@@ -146,7 +146,7 @@ def test_takes_no_more_than_is_due(owner: Client, batch: Batch) -> None:
 
 
 def approving(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:
-    return path("approve_payments", batch), {"assignment": assignment.pk}
+    return path("approve_payments", batch), {"approved": assignment.pk}
 
 
 def approving_all(batch: Batch, assignment: Assignment) -> tuple[str, dict[str, Any]]:

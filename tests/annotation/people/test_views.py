@@ -35,7 +35,7 @@ from annotation.people.rows import COLUMNS as PEOPLE_COLUMNS
 from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
 from annotation.studies.monitoring import study_figures
-from annotation.studies.people import exclude
+from annotation.studies.people import erase_annotator, exclude
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
 from annotation.work.joining import Full, count_answer
@@ -86,7 +86,7 @@ def standing(batch: Batch, *, at: datetime) -> SimpleNamespace:
 # What the overview tells only whoever has more than a viewer's rights.
 MORE = {
     **dict.fromkeys(("flags", "flagged", "burst", "problems"), "editor"),
-    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses"), "owner"),
+    **dict.fromkeys(("hourly_pay", "so_far", "expected", "bonuses", "to_approve"), "owner"),
 }
 
 
@@ -451,12 +451,12 @@ def test_offers_a_box_for_what_waits_and_marks_an_hour_that_pays_too_little(
     approve(batch.study, [approved.pk], at=make.NOON)
     table = researcher.get(path("payments", batch)).context["table"]
     cells = {line.cell(table.columns[0]).value: line.cells for line in table.lines}
-    told = cells[approved.annotator.pseudonym]["assignment"]
+    told = cells[approved.annotator.pseudonym]["approved"]
     assert (told.value, told.tick) == ("yes", "")
-    told = cells[waiting.annotator.pseudonym]["assignment"]
+    told = cells[waiting.annotator.pseudonym]["approved"]
     assert (told.value, told.tick) == ("waits", str(waiting.pk))
     page = read(researcher, "payments", batch)
-    assert f'form="payments" name="assignment" value="{waiting.pk}"' in page
+    assert f'form="payments" name="approved" value="{waiting.pk}"' in page
     assert 'id="payments"' in page
     assert table.notes == {"↓": "far below the study’s rate for an hour from consent to the end"}
 
@@ -475,7 +475,7 @@ def test_stops_renewing_once_nothing_can_change(researcher: Client, batch: Batch
 def test_approves_those_who_were_ticked(researcher: Client, batch: Batch) -> None:
     first, second = make.worked_through(batch), make.worked_through(batch)
     url = path("approve_payments", batch)
-    researcher.post(url, {"assignment": [first.pk], "listed": [first.pk, second.pk]})
+    researcher.post(url, {"approved": [first.pk], "listed": [first.pk, second.pk]})
     assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 0]
     researcher.post(url, {"all": "1", "listed": [first.pk, second.pk]})
     assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 1]
@@ -570,3 +570,57 @@ def test_corrects_and_says_what_is_wrong_with_a_correction(
     assert "have changed since this page was shown" in again.content.decode()
     assert researcher.post(url, {"amount": "", "reason": ""}).status_code == 422
     assert done.payment_lines.count() == 2
+
+
+def test_says_how_many_bonuses_wait_for_approval(researcher: Client, batch: Batch) -> None:
+    approved, _waiting = make.worked_through(batch), make.worked_through(batch)
+    overview, send = path("watch", batch), path("send_payments", batch)
+    assert "2 bonuses wait</a>: to be approved first" in read(researcher, "watch", batch)
+    approve(batch.study, [approved.pk], at=make.NOON)
+    assert "approve 1 of them first" in researcher.get(overview).content.decode()
+    page = researcher.get(send)
+    text = " ".join(re.sub(r"<[^>]+>", "", page.content.decode()).split())
+    amount = f"{open_bonuses(batch.study).total}\xa0USD"
+    assert f"1 approved person, {amount}.".replace("\xa0", " ") in text
+    assert f"1 more ({amount}) waits for approval: approve it".replace("\xa0", " ") in text
+    sent = researcher.post(send, {"digest": page.context["bonuses"].digest}, follow=True)
+    assert f"Written down as sent: {amount} to 1 person." in sent.content.decode()
+
+
+def test_means_of_a_column_what_the_page_shows_in_it(researcher: Client, batch: Batch) -> None:
+    make.worked_through(batch)
+    page = read(researcher, "payments", batch)
+    assert "number of the assignment" not in page
+    assert "whether what is due was approved" in page
+
+
+def test_lifts_an_exclusion_and_says_what_becomes_of_frozen_verdicts(
+    researcher: Client, batch: Batch
+) -> None:
+    done, warning = make.worked_through(batch), "its verdicts get a new version"
+    assert warning not in read(researcher, "person", batch, done.pk)
+    close_study(batch.study, at=make.NOON)
+    assert warning in read(researcher, "person", batch, done.pk)
+    mark = path("exclude_person", batch, done.pk)
+    told = researcher.post(mark, {"reason": "a machine"}, follow=True)
+    assert warning in " ".join(map(str, told.context["messages"]))
+    told = researcher.post(path("lift_person", batch, done.pk), follow=True)
+    assert warning in " ".join(map(str, told.context["messages"]))
+    assert not hasattr(Assignment.objects.get(pk=done.pk), "exclusion")
+
+
+def test_finds_the_excluded(researcher: Client, batch: Batch) -> None:
+    marked, counted = make.worked_through(batch), make.worked_through(batch)
+    exclude(marked, reason="bot")
+    page = read(researcher, "people", batch, query="?state=excluded")
+    assert marked.annotator.pseudonym in page
+    assert counted.annotator.pseudonym not in page
+
+
+def test_offers_a_message_where_somebody_can_be_written_to(
+    researcher: Client, batch: Batch
+) -> None:
+    known = make.worked_through(batch)
+    assert 'data-copied="Copied">Hello, thank you' in read(researcher, "person", batch, known.pk)
+    erase_annotator(known.annotator, at=make.NOON)
+    assert "Message to copy" not in read(researcher, "person", batch, known.pk)

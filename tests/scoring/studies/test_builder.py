@@ -281,13 +281,13 @@ def unequal(*, via: str = "prolific") -> Study:
 
 SENTENCE = (
     "A study on Prolific has one time and one reward, but Short · 0 shots takes about 12 minutes "
-    "and Long · 0 shots about 1 hour 16 minutes. Make two studies of them: the page Batches does "
-    "so at a click."
+    "and Long · 0 shots about 1 hour 16 minutes. Make two studies of them."
 )
+ON_BATCHES = f"{SENTENCE} The page Batches does so at a click."
 
 
 def test_does_not_start_batches_of_very_different_length_on_a_platform() -> None:
-    assert what_is_missing(unequal()) == [SENTENCE]
+    assert what_is_missing(unequal()) == [ON_BATCHES]
     assert what_is_missing(unequal(via="link")) == []
     near = unequal()
     Study.objects.filter(pk=near.pk).update(expected_seconds=1)
