@@ -201,9 +201,11 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
         + (every if counts[state] in (0, ran) else f"{counts[state]} of {ran} tasks")
         for state in decided or [(OPEN, None)]
     ]
-    left = ran - sum(counts[state] for state in decided) if decided else 0
-    rest = [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
-    return "; ".join([*told, *rest]) + "."
+    if decided and (count := counts[OPEN, None]):
+        told.append(f"{count} {'is' if count == 1 else 'are'} open")
+    if count := counts[TOO_FEW, None]:
+        told.append(f"{count} {'has' if count == 1 else 'have'} too few people")
+    return "; ".join(told) + "."
 
 
 def _too_few(people: Sequence[Row]) -> str:

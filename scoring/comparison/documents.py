@@ -66,7 +66,7 @@ from scoring.tables.documents import (
     escaped_markdown,
     workbooks,
 )
-from scoring.tables.table import Cell, Column, Line, Table, limits, signed
+from scoring.tables.table import MISSING, Cell, Column, Line, Table, limits, signed
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]
@@ -105,13 +105,14 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
         columns.append(column.shown("", links, table, about))
     at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
     shown = ((line.first.block, _overview_line(line, table, links)) for line in _by_score(lines))
+    whole = in_blocks(shown, _no_skill(table, found))
     return Table(
         "overview",
         f"People and systems{at}",
         "",
         tuple(columns),
-        in_blocks(shown, _no_skill(table, found)),
-        marks={**NOTES, **LEGEND},
+        whole,
+        marks={**NOTES, **LEGEND, **_of_several(table, whole)},
         keeps_kinds=True,
     )
 
@@ -196,8 +197,7 @@ def _sizes(rows: Iterable[Row]) -> str:
 
 def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
-    # Beside several pools' people one sign would not say whose it is.
-    first = first_of(tests) if len({test.pool for test in tests}) < 2 else None
+    sign, in_words = _verdicts_of(tests)
     low, high = row.limits
     is_apart = isinstance(row, Row) and row.block in (OTHER, INCOMPLETE, GROUPED)
     is_own = is_apart or not table.has_verdicts
@@ -208,12 +208,41 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
         low=low,
         high=high,
         marks=marks_of(row) if isinstance(row, Row) else "",
-        sign=sign_of(first),
-        in_words=verdict_in_words(first) if first else "",
+        sign=sign,
+        in_words=in_words,
         size=own,
         beneath=(own,) if own and links is not None else (),
         opens=() if links is None else tuple(_opened(row, tests, table)),
     )
+
+
+def _verdicts_of(tests: Sequence[Difference]) -> tuple[str, str]:
+    """The sign and its words; of pools that differ a sign each."""
+    shown = first_of(tests)
+    of_pools = [
+        (pool, test)
+        for pool, those in _by_pool(tests).items()
+        if (test := first_of(those)) and shown and test.simulated == shown.simulated
+    ]
+    signs = [sign_of(test) for _pool, test in of_pools]
+    if shown is None or len({*signs}) == 1:
+        return sign_of(shown), verdict_in_words(shown) if shown else ""
+    words = (f"{pool}: {verdict_in_words(test)}" for pool, test in of_pools)
+    return "".join(sign or MISSING for sign in signs), "; ".join(words)
+
+
+def _by_pool(tests: Iterable[Difference]) -> dict[str, list[Difference]]:
+    pools: dict[str, list[Difference]] = defaultdict(list)
+    for test in tests:
+        pools[test.pool or ""].append(test)
+    return dict(sorted(pools.items()))
+
+
+def _of_several(table: Comparison, lines: Sequence[Line]) -> dict[str, str]:
+    """What the signs of pools that differ say: of whom each is."""
+    cells = [cell for line in lines for cell in line.cells.values() if isinstance(cell, Cell)]
+    whose = ", then of ".join(_by_pool((*table.tests, *table.average_tests)))
+    return {cell.sign: f"of {whose}" for cell in cells if len(cell.sign) > 1}
 
 
 def _opened(row: Row | Average, tests: Iterable[Difference], table: Comparison) -> Iterable[Opened]:

@@ -274,7 +274,7 @@ class Table:
     @property
     def notes(self) -> dict[str, str]:
         cells = (line.cell(column) for line in self.lines for column in self.columns)
-        used = {mark for cell in cells for mark in (*cell.marks, cell.sign)}
+        used = {mark for cell in cells for mark in (*cell.marks, *cell.sign, cell.sign)}
         return {mark: note for mark, note in self.marks.items() if mark in used}
 
     @property

@@ -187,6 +187,9 @@ def test_says_of_tasks_without_an_average_on_how_many() -> None:
     tasks = [replace(FOUND, task=task) for task in "ab"]
     last = replace(FOUND, task="c", outcome="open", certainty=None)
     assert told(*tasks, last).headline == ["People beat BERT FT on 2 of 3 tasks; 1 is open."]
+    few = replace(last, outcome="too_few")
+    [sentence] = told(*tasks, few).headline
+    assert sentence == "People beat BERT FT on 2 of 3 tasks; 1 has too few people."
 
 
 def test_claims_of_a_system_with_one_of_the_tasks_that_one_alone() -> None:
@@ -302,3 +305,22 @@ def test_says_what_a_probable_verdict_is_worth() -> None:
     assert "right by itself; of 20 such comparisons about one is expected by chance" in why
     assert by_chance(24) == "of 24 such comparisons about one is expected by chance"
     assert by_chance(60) == "of 60 such comparisons about 3 are expected by chance"
+
+
+def test_shows_the_verdicts_of_pools_that_differ_and_whose_they_are() -> None:
+    crowd = replace(FOUND, pool="Crowd")
+    experts = replace(FOUND, pool="Experts", certainty="probable")
+
+    def shown(*tests: Difference) -> Any:
+        made = overview(table(*tests), "30")
+        cells = [c for line in made.lines for c in line.cells.values() if getattr(c, "sign", "")]
+        return cells[0], made.notes
+
+    cell, notes = shown(experts, crowd)
+    assert cell.sign == "▲△"
+    assert cell.in_words == "Crowd: people ahead, sure; Experts: people ahead, probable"
+    assert notes["▲△"] == "of Crowd, then of Experts"
+    assert notes["△"] == "people ahead, probable"
+    assert shown(crowd, replace(experts, certainty="sure"))[0].sign == "▲"
+    few = replace(experts, outcome="too_few", certainty=None, p=None)
+    assert shown(crowd, few)[0].sign == "▲–"
