@@ -16,7 +16,7 @@ from scoring.contrasts import outcomes
 from scoring.contrasts.averages import Average
 from scoring.contrasts.difference import Contrast, Difference, Sort, runs_text
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
-from scoring.core.verdicts import OPEN, TOO_FEW
+from scoring.core.verdicts import AHEAD, OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
 from scoring.tables.words import counted, listed, span
 
@@ -122,7 +122,9 @@ class Answer:
         # By the heading of a block its lines, the highest score first.
         self.forest = _forest(table, first, tests, tasks=len(people))
         self.no_skill = _no_skill(table, people)
+        self.unskilled = _unskilled(table, named, people, self.no_skill)
         self.footing = _footing(table, named, first)
+        self.sure = _sure(named) if tests else []
         self.why = [*_why(named), *revisions(table)] if tests else [WHY_UNCLAIMED]
 
 
@@ -319,6 +321,31 @@ def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
     return sum(found) / len(found) if len(found) == len(people) else None
 
 
+def _unskilled(
+    table: Comparison,
+    named: Sequence[Sequence[Difference]],
+    people: Sequence[Row],
+    floor: float | None,
+) -> str:
+    """Which of the systems that people beat may have no skill: to beat those says little."""
+    shown = table.averages if len(people) > 1 else table.figures
+    lows = {
+        system_of(one): one.limits[0]
+        for one in shown
+        if one.kind == RowKind.RUN and one.shots == people[0].shots and not one.block
+    }
+    weak = [
+        name_of(beaten)
+        for beaten, *_ in named
+        if floor is not None
+        and beaten.outcome == AHEAD
+        and (low := lows.get(system_of(beaten))) is not None
+        and low <= floor
+    ]
+    does = "does" if len(weak) == 1 else "do"
+    return f"{listed(weak)} {does} not score clearly above no skill." if weak else ""
+
+
 def _margin(named: Sequence[Sequence[Difference]]) -> float:
     return max((test.margin or 0.0 for those in named for test in those), default=0.0)
 
@@ -343,17 +370,12 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
 
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
-    """What makes a verdict sure, and what each lacks that is not."""
+    """What the other verdicts say, and what each lacks that is not sure."""
     tests = [test for those in named for test in those if test.in_family]
-    members = {those[0].family or 0 for those in named if those[0].in_family}
     told = [
-        f"Sure takes {FEWEST_FOR_SURE} people or more and a floor, set before the start, against "
-        "guessers; the interval lies wholly on one side (or within the margin), also after "
-        f"Holm's adjustment over {span(members or {0})} comparisons, without any one of the "
-        "people, and with the excluded; the study ended as it said, and the system was named, or "
-        "had run, before the first person came.",
-        "Probable: the interval does, but one of these is missing. It is right by itself; "
-        f"{outcomes.by_chance(len(tests))}. Open: it does not, or it reaches into the margin.",
+        "Probable: the interval lies on one side (or within the margin), but a condition above "
+        f"fails. That is without adjustment: {outcomes.by_chance(len(tests))}.",
+        "Open: the interval does not lie on one side, or it reaches into the margin.",
         "Likely: the 95 % interval, for other people and other items like these. Each figure is "
         "rounded by itself, so a difference may seem a point off.",
     ]
@@ -362,6 +384,21 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         for those in named
         for test in those[:1]
         if test.reasons
+    ]
+
+
+def _sure(named: Sequence[Sequence[Difference]]) -> list[str]:
+    """All that a sure verdict takes."""
+    members = {those[0].family or 0 for those in named if those[0].in_family}
+    comparisons = span(members or {0})
+    return [
+        f"{FEWEST_FOR_SURE} people or more, screened by a floor that was set before the start and "
+        "keeps guessers out",
+        "the interval lies wholly on one side (or within the margin), also after Holm's "
+        f"adjustment over {comparisons} comparisons",
+        "that holds without any one of the people, and with the excluded counted",
+        "the study ended as planned",
+        "the system was named, or had run, before the first person came",
     ]
 
 

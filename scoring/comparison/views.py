@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, may, may_see_gold
 from annotation.jobs.requests import document, for_spreadsheets
-from annotation.models import GoldVersion
+from annotation.models import GoldVersion, Outcome, Study
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison import requests
@@ -105,6 +105,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "at": at,
         "shots_at": shots_at,
         "answers": answers(table, at),
+        "screened": _screened(scope.study, at),
         "has_several_shots": len({row.shots for row in table.rows if row.is_on_curve}) > 1,
         "overview": requests.arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
@@ -129,6 +130,20 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "intervals": requests.arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
         "annotators": replace(annotators, lines=tuple(page)),
     }
+
+
+def _screened(study: Study | None, shots: str) -> str:
+    """What people had to be able to do already: those who could not are not in the figures."""
+    if not (study and study.is_closed) or study.min_training_score is None or shots == "0":
+        return ""
+    trained = study.assignments.in_places().filter(training_score__isnull=False)
+    out, of = trained.filter(outcome=Outcome.SCREENED_OUT).count(), trained.count()
+    if not of:
+        return ""
+    return (
+        f"These people passed the training ({study.min_training_score:g} % or more); "
+        f"{100 * out / of:.0f} % of those who finished it did not."
+    )
 
 
 def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:

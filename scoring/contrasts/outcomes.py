@@ -61,8 +61,10 @@ def claimed_state(test: Difference) -> State:
 def by_chance(comparisons: int) -> str:
     """How many of so many are probable where nothing differs: one in twenty."""
     about = max(1, round(comparisons / 20))
-    one = "one is" if about == 1 else f"{about} are"
-    return f"of {max(20, comparisons)} such comparisons about {one} expected by chance"
+    return (
+        f"if there were no difference anywhere, about {'one' if about == 1 else about} of "
+        f"{max(20, comparisons)} such comparisons would come out so by chance"
+    )
 
 
 def sign_of(test: Difference | None) -> str:

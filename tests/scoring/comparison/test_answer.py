@@ -217,7 +217,7 @@ def test_says_why_something_is_not_sure() -> None:
     why = "falls without one annotator"
     answer = told(replace(FOUND, certainty="probable", reasons=(why,), fragile=True))
     assert f"BERT FT is not sure: {why}." in answer.why
-    assert any("over 2 comparisons" in reason for reason in answer.why)
+    assert any("over 2 comparisons" in condition for condition in answer.sure)
 
 
 def test_says_when_verdicts_are_shown() -> None:
@@ -302,9 +302,10 @@ def test_whoever_may_not_see_the_gold_is_told_no_difference(client: Client, peop
 
 def test_says_what_a_probable_verdict_is_worth() -> None:
     why = " ".join(told(replace(FOUND, certainty="probable")).why)
-    assert "right by itself; of 20 such comparisons about one is expected by chance" in why
-    assert by_chance(24) == "of 24 such comparisons about one is expected by chance"
-    assert by_chance(60) == "of 60 such comparisons about 3 are expected by chance"
+    assert f"That is without adjustment: {by_chance(1)}." in why
+    nowhere = "if there were no difference anywhere, about"
+    assert by_chance(1) == f"{nowhere} one of 20 such comparisons would come out so by chance"
+    assert by_chance(60) == f"{nowhere} 3 of 60 such comparisons would come out so by chance"
 
 
 def test_shows_the_verdicts_of_pools_that_differ_and_whose_they_are() -> None:
@@ -324,3 +325,19 @@ def test_shows_the_verdicts_of_pools_that_differ_and_whose_they_are() -> None:
     assert shown(crowd, replace(experts, certainty="sure"))[0].sign == "▲"
     few = replace(experts, outcome="too_few", certainty=None, p=None)
     assert shown(crowd, few)[0].sign == "▲–"
+
+
+def test_says_which_beaten_systems_do_not_clearly_show_skill() -> None:
+    floor = (Bound("sst2", "one_label", 80.0, "any", 1, is_floor=True),)
+
+    def said(low: float, outcome: str = "ahead") -> str:
+        given = table(replace(FOUND, outcome=outcome), bounds=floor)
+        rows = tuple(
+            replace(row, ci_low=low) if row.kind == RowKind.RUN else row for row in given.rows
+        )
+        [answer] = answers(replace(given, rows=rows), "30")
+        return answer.unskilled
+
+    assert said(79.0) == "BERT FT does not score clearly above no skill."
+    assert said(81.0) == ""
+    assert said(79.0, "behind") == ""

@@ -284,3 +284,14 @@ def test_shows_a_page_of_the_annotators_at_a_time(
     pages = [page(admin_client, batch, view="wide", page=str(1 + n)) for n in range(len(people))]
     seen = [[name for name in people if name in text] for text in pages]
     assert sorted(seen) == sorted([name] for name in people)
+
+
+def test_says_that_people_were_screened_by_the_training(admin_client: Client) -> None:
+    batch = make.running_batch(min_training_score=60, wanted=2)
+    make.worked_through(batch)
+    make.worked_through(batch, wrong=3)
+    said = "These people passed the training (60 % or more); 50 % of those who finished it did not."
+    make.closed(batch.study)
+    assert said in page(admin_client, batch)
+    batch.study.min_training_score = None
+    assert views._screened(batch.study, "3") == ""
