@@ -14,8 +14,8 @@ from annotation.work.estimating import WorkingTime, most_paid_s, whole_minutes, 
 from annotation.work.finishing import earned
 from annotation.work.wording import (
     about_amount,
-    about_minutes,
     amount_text,
+    in_minutes,
     language_name,
     minutes_text,
     percent_text,
@@ -152,7 +152,7 @@ def _training_sentence(least: int, most: int) -> list[str]:
 
 
 def _how_long(time: WorkingTime) -> str:
-    least, most = (about_minutes(whole_minutes(s)) for s in (time.least, time.most))
+    least, most = (in_minutes(whole_minutes(s)) for s in (time.least, time.most))
     if time.is_measured:
         sentence = _("About %(time)s (at the median pace of those who have finished).")
     else:
@@ -179,7 +179,7 @@ def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[
 def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
     rule, time = rules.get(Outcome.COMPLETED), working_time(study, contents)
     amounts = (amount_text(total, study.currency) for total in _totals(study, time, rule))
-    times = (minutes_text(whole_minutes(s)) for s in (time.least, time.most))
+    times = (in_minutes(whole_minutes(s)) for s in (time.least, time.most))
     sentences = [
         _("By this estimate %(amount)s for %(time)s of work.")
         % {"amount": range_text(*amounts), "time": range_text(*times)}

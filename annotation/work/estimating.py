@@ -88,9 +88,16 @@ def costs(
     """What a page tells of the cost of a study's batches, and what it assumes for that."""
     seconds = expected_seconds(study, {batch.task for batch in batches})
     needed = estimate(study, batches, seconds=seconds, completed=completed)
-    with_fee = (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT)
     pace = whose_pace(study, {batch.task for batch in batches})
-    return {"seconds": seconds, "pace": pace, "estimate": needed, "cost_with_fee": with_fee}
+    return {"seconds": seconds, "pace": pace, "estimate": needed, **with_fee(study, needed)}
+
+
+def with_fee(study: Study, needed: Estimate) -> dict[str, Decimal]:
+    """What the platform adds, and what all of it comes to, as expected and at most."""
+    fee, fee_of_most = (
+        (amount * study.platform_fee / 100).quantize(CENT) for amount in (needed.cost, needed.most)
+    )
+    return {"fee": fee, "cost": needed.cost + fee, "most": needed.most + fee_of_most}
 
 
 Timed = Sequence[tuple[Batch, float]]

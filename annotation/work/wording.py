@@ -56,13 +56,11 @@ def about_amount(amount: Decimal, currency: str) -> str:
     return short_amount(amount.quantize(Decimal(1)) if amount >= 10 else amount, currency)
 
 
-def about_minutes(minutes: int) -> str:
-    """Write up to two hours in minutes alone, and from twenty on to the nearest five: 75
-    minutes."""
-    about = 5 * round(minutes / 5) if minutes >= 20 else minutes
-    if about > 120:
-        return minutes_text(about)
-    return ngettext("%(n)d minute", "%(n)d minutes", about) % {"n": about}
+def in_minutes(minutes: int) -> str:
+    """Write up to two hours in minutes alone: 75 minutes."""
+    if minutes > 120:
+        return minutes_text(minutes)
+    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
 
 
 def time_text(seconds: int) -> str:

@@ -11,8 +11,14 @@ from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task
 from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
-from annotation.work.estimating import Estimate, estimate, timed, unequal_lengths, usual_seconds
-from annotation.work.finishing import CENT
+from annotation.work.estimating import (
+    Estimate,
+    estimate,
+    timed,
+    unequal_lengths,
+    usual_seconds,
+    with_fee,
+)
 from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, size_of
 
 # With one person or one item there is no interval.
@@ -49,14 +55,12 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     then = estimate(study, planned, seconds=options.seconds, tests=asked)
     lengths = [*timed(study, present), *timed(study, planned, asked)]
     whole = _together(first, then, [*present, *planned])
-    fee = (whole.cost * study.platform_fee / 100).quantize(CENT)
     return {
         "planned": planned,
         "present": there,
         "batches": [*present, *planned],
         "estimate": whole,
-        "fee": fee,
-        "cost": whole.cost + fee,
+        **with_fee(study, whole),
         "unequal": unequal_lengths(study, lengths),
         "cells": _cells(present, planned, sizes, options),
     }

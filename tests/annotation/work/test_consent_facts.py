@@ -73,13 +73,13 @@ def test_tells_the_minimum_of_those_who_go_to_the_end() -> None:
 def test_tells_the_range_where_it_may_be_one_of_several_batches() -> None:
     bench = make.benchmark()
     study = make.study(bench, hourly_rate=12)
-    for tests in (12, 60):
+    for tests in (12, 69):
         make.batch(study, make.task(bench, tests=tests), zero_shot=True)
     start_study(study, at=make.NOON)
     facts = said(*study.batches.all())
-    assert "About 4 to 20 minutes" in facts[""]
-    assert "about 0.80 USD to 4 USD in all" in facts[""]
-    assert "0.80 USD to 4.00 USD for 4 to 20 minutes" in facts["What you are paid"]
+    assert "About 4 to 23 minutes" in facts[""]
+    assert "about 0.80 USD to 4.60 USD in all" in facts[""]
+    assert "0.80 USD to 4.60 USD for 4 to 23 minutes" in facts["What you are paid"]
 
 
 def test_says_the_caps_in_plain_words() -> None:

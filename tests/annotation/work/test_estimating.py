@@ -11,6 +11,7 @@ from annotation.studies.people import exclude
 from annotation.work.estimating import (
     ASSUMED_SECONDS,
     ENOUGH_PEOPLE,
+    costs,
     estimate,
     expected_seconds,
     usual_seconds,
@@ -164,3 +165,15 @@ def test_says_whose_pace_it_is() -> None:
     assert whose_pace(copy, tasks) == "the pace of 2 people in 1 other study of its tasks"
     copy.expected_seconds = 45
     assert whose_pace(copy, tasks) == "as its settings expect"
+
+
+def test_tells_one_cost_with_the_fee_and_the_most_on_the_same_basis(
+    study: Study, task: Task
+) -> None:
+    study.platform_fee = Decimal("33.3")
+    batches = [make.batch(study, task, wanted=4)]
+    told = costs(study, batches)
+    work, most = told["estimate"].cost, told["estimate"].most
+    assert told["cost"] == work + told["fee"]
+    assert told["fee"] == (work * Decimal("0.333")).quantize(Decimal("0.01"))
+    assert told["most"] == most + (most * Decimal("0.333")).quantize(Decimal("0.01"))
