@@ -10,7 +10,7 @@ from scoring.figures import views as figures
 from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.views import preregistration_export, report_export, study_report
-from scoring.runs.views import add_system, store_system, systems
+from scoring.runs.views import add_system, blank_predictions, store_system, systems
 from scoring.samples.views import samples
 from scoring.studies.views import builder, discard, part, rehearsal, rehearsals, remove_batches
 
@@ -43,6 +43,7 @@ COMPARISON = [
         name="analysis_export",
     ),
     path("systems/add/", add_system, name="add_system"),
+    path("systems/add/<slug:task>.jsonl", blank_predictions, name="blank_predictions"),
     path("systems/add/<int:job_id>/", store_system, name="store_system"),
     path("items/", items.items, name="items"),
     path("items/<int:example_id>/", items.item, name="item"),

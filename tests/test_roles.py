@@ -363,6 +363,9 @@ TABLE: dict[str, Address] = {
         "scoring_run", pk_of("run"), view=EDITORS, change=NOBODY, delete=EDITORS, add=NEVER
     ),
     "scoring:add_system": Address(of_study, EDITORS, EDITORS),
+    "scoring:blank_predictions": Address(
+        lambda world: [*of_study(world), world.batch.task.slug], EDITORS, NOT_ALLOWED
+    ),
     # No look of theirs.
     "scoring:store_system": Address(
         also(of_study, 0), NOT_ALLOWED, "login gone gone no gone gone gone"

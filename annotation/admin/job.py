@@ -12,6 +12,7 @@ from annotation.admin.pages import ViewOnlyAdmin, shown, to_row
 from annotation.benchmarks.importing import JOB as STORE
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.models import Benchmark, Job
+from annotation.studies.tabs import frame_of
 
 
 @admin.register(Job)
@@ -33,6 +34,7 @@ class JobAdmin(ViewOnlyAdmin[Job]):
             f"{template}#progress" if request.htmx else template,
             original=job,
             title=_title(job),
+            **frame_of(request.user, *job.arguments.get("page", ("", ""))),
             job=job,
             imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
             can_go_on=job.kind in (LOOK, STORE) and job.is_over and job.upload is not None,

@@ -183,6 +183,15 @@ def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
     }
 
 
+def frame_of(user: Any, scope: str, name: str) -> dict[str, Any]:
+    """The frame of a page beside a comparison; none once its study or benchmark is gone."""
+    if scope == "study":
+        study = Study.objects.select_related("benchmark", "channel").filter(slug=name).first()
+        return study_frame(user, study, tab="comparison") if study else {}
+    benchmark = Benchmark.objects.filter(name=name).first()
+    return benchmark_frame(user, benchmark, tab="systems") if benchmark else {}
+
+
 def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
     """How whoever may can change the state of one that has started: what it is called, its page."""
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):

@@ -201,7 +201,7 @@ class EpisodeIndex:
             raise NoMatch("no episode asks this question")
         item_set = self._set_of[question_id]
         if item_set is None:
-            raise NoMatch("several episodes ask a question with this id: give one task with --task")
+            raise NoMatch("several episodes ask a question with this id: give one with --task")
         own = self._fields[item_set]
         shots = own.shots if run.shots is None else run.shots
         return replace(run, task=own.task, episode=own.episode, shots=shots)

@@ -27,6 +27,14 @@ LOOK, STORE = "look_at_runs", "import_runs"
 NEEDED = (Right.SET_UP, Right.GOLD)
 # Of its options, what the form may say.
 TICKS = ("same_answers", "accept_differences")
+ON_THE_FORM = {
+    "give one with --task": "choose one under “Task”, or put “task” in the file's first line",
+    "or give --system": "or fill in “System”",
+    "or give --method": "or choose one under “Method”",
+    "or give --shots": "or fill in “Shots”",
+    "import with --same-answers": "tick that it gave the same answers before",
+    "import it with --accept-differences": "tick that its log judges answers otherwise",
+}
 
 
 @shared_task
@@ -48,7 +56,7 @@ def store_runs(job: Job, progress: queue.Progress) -> queue.Result:
     not say of the runs; and the options of TICKS. Safe to run twice: the same runs are there."""
     lines = _imported(job, dry_run=False)
     page = reverse("scoring:comparison", args=job.arguments["page"])
-    return {"lines": lines, "page": page, "summary": lines[-1]}
+    return {"lines": lines, "page": page, "opens": "the comparison", "summary": lines[-1]}
 
 
 def _imported(job: Job, *, dry_run: bool) -> list[str]:
@@ -64,7 +72,14 @@ def _imported(job: Job, *, dry_run: bool) -> list[str]:
         try:
             return _lines(path, partial(stored, dry_run=dry_run))
         except BadInput as error:  # it names a folder that nobody knows
-            raise BadInput(str(error).replace(f"{folder}/", "")) from error
+            raise BadInput(_on_the_form(str(error).replace(f"{folder}/", ""))) from error
+
+
+def _on_the_form(sentence: str) -> str:
+    """What a refusal of the command asks for, as the form has it."""
+    for option, field in ON_THE_FORM.items():
+        sentence = sentence.replace(option, field)
+    return sentence
 
 
 def _lines(path: Path, stored: Any) -> list[str]:
@@ -99,4 +114,5 @@ def arguments_of(given: Mapping[str, Any], benchmark: Benchmark, page: list[str]
     """The arguments of both jobs, by what their form says."""
     ticks = {name: given[name] for name in TICKS}
     said = {name: value for name, value in given.items() if name not in TICKS and value}
-    return {"benchmark": benchmark.pk, "page": page, "said": said, **ticks}
+    form = reverse("scoring:add_system", args=page)
+    return {"benchmark": benchmark.pk, "page": page, "form": form, "said": said, **ticks}

@@ -1,9 +1,11 @@
 """The pages of a benchmark's systems: which there are, and one added from a file, which is looked
 at first and stored from there."""
 
+from itertools import islice
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -12,11 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, studies
 from annotation.jobs.queue import enqueue
-from annotation.jobs.requests import UploadField, order_upload
+from annotation.jobs.requests import UploadField, document, order_upload
 from annotation.models import Benchmark, Job
 from annotation.models.errors import BadInput
-from annotation.studies.tabs import benchmark_for, benchmark_frame
+from annotation.models.texts import is_key
+from annotation.studies.tabs import benchmark_for, benchmark_frame, frame_of
 from scoring.models import Method, Run
+from scoring.runs.formats.plain_files import blank_lines
 from scoring.runs.formats.records import longest, run_fields
 from scoring.runs.systems import MOST_SHOWN, columns_of, systems_of
 from scoring.runs.tasks import LOOK, NEEDED, STORE, arguments_of
@@ -34,14 +38,20 @@ class SystemForm(forms.Form):
     split = forms.CharField(required=False, max_length=10)
     repeat = forms.CharField(required=False, max_length=10, help_text="Which of several such runs.")
     same_answers = forms.BooleanField(
-        required=False, label="Store it though the system gave the same answers before"
+        required=False, label="Store it although the system gave the same answers before"
     )
     accept_differences = forms.BooleanField(
-        required=False, label="Store it though its log calls other answers right than the gold here"
+        required=False,
+        label="Store it although its log judges some answers otherwise",
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, benchmark: Benchmark, kept: Job | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        if kept and kept.upload:
+            self.fields["file"].required = False
+            self.fields["file"].help_text = f"{kept.upload.name} is kept: choose another instead."
         chooser = self.fields["task"]
         assert isinstance(chooser, forms.ChoiceField)
         slugs = benchmark.tasks.order_by("slug").values_list("slug", flat=True)
@@ -79,28 +89,59 @@ def add_system(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
     """A file in, a look at it out."""
     benchmark = _benchmark(request, scope, name)
     sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    form = SystemForm(*sent, benchmark=benchmark)
+    number = request.GET.get("job", "")
+    kept = _looks(request, benchmark).filter(pk=number).first() if is_key(number) else None
+    initial = {**kept.arguments, **kept.arguments["said"]} if kept else None
+    form = SystemForm(*sent, benchmark=benchmark, kept=kept, initial=initial)
     if form.is_valid():
         given = form.cleaned_data
         file = given.pop("file")
         arguments = arguments_of(given, benchmark, [scope, name])
-        job = order_upload(LOOK, arguments, file, author=request.user)
+        if file or kept is None:
+            job = order_upload(LOOK, arguments, file, author=request.user)
+        else:
+            job = enqueue(LOOK, arguments, upload=kept.upload, author=request.user)
         return redirect("admin:annotation_job_change", job.pk)
-    about = {"scope": scope, "name": name, "benchmark": benchmark}
+    context = {
+        "scope": scope,
+        "name": name,
+        "benchmark": benchmark,
+        **frame_of(request.user, scope, name),
+        "form": form,
+        **_blanks(benchmark),
+    }
     status = 422 if form.is_bound else 200
-    return render(request, "scoring/runs/add_system.html", {**about, "form": form}, status=status)
+    return render(request, "scoring/runs/add_system.html", context, status=status)
+
+
+@require_safe
+def blank_predictions(request: ResearcherRequest, scope: str, name: str, task: str) -> HttpResponse:
+    """A file of a task's ids, with the answers left to fill in."""
+    found = get_object_or_404(_benchmark(request, scope, name).tasks, slug=task)
+    return document("".join(blank_lines(found)), "application/jsonl", f"{task}-to-answer.jsonl")
+
+
+def _blanks(benchmark: Benchmark) -> dict[str, Any]:
+    """For the form: which tasks there are to answer, and how a file of the first one begins."""
+    tasks = list(benchmark.tasks.order_by("slug"))
+    example = islice(blank_lines(tasks[0]), 2) if tasks else ()
+    return {"tasks": tasks, "example": "".join(example)}
 
 
 @require_POST
 def store_system(request: ResearcherRequest, scope: str, name: str, job_id: int) -> HttpResponse:
     """What was looked at; once it is under way, or its file is gone, the look says so."""
     benchmark = _benchmark(request, scope, name)
-    own = Job.objects.filter(kind=LOOK, author=request.user, arguments__benchmark=benchmark.pk)
-    look = get_object_or_404(own, pk=job_id)
+    look = get_object_or_404(_looks(request, benchmark), pk=job_id)
     if look.upload is None or "store" not in look.result:
         return redirect("admin:annotation_job_change", look.pk)
     job = enqueue(STORE, look.arguments, upload=look.upload, author=request.user)
     return redirect("admin:annotation_job_change", job.pk)
+
+
+def _looks(request: ResearcherRequest, benchmark: Benchmark) -> QuerySet[Job]:
+    """One's own."""
+    return Job.objects.filter(kind=LOOK, author=request.user, arguments__benchmark=benchmark.pk)
 
 
 def _benchmark(request: ResearcherRequest, scope: str, name: str) -> Benchmark:

@@ -60,7 +60,7 @@ class Command(RefusingCommand):
             "shots or another split"
         )
         add("--same-answers", action="store_true", help=again)
-        differ = "store a run though its log calls other answers right than the gold here does"
+        differ = "store a run although its log judges some answers otherwise than the gold here"
         add("--accept-differences", action="store_true", help=differ)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -37,6 +37,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.naming import WAYS
+from annotation.models import Item, Role, Task
+from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
 from scoring.models import Run, shots_label
 from scoring.runs.formats import records
@@ -105,6 +107,17 @@ def _prediction(
         texts=texts,
         answer_by=_way(fields) or answer_by,
     )
+
+
+def blank_lines(task: Task) -> Iterator[str]:
+    """For each item of a task's test sets a line whose answer is left to fill in, with the answers
+    that are allowed, where they are given; those are not read."""
+    sets = task.item_sets.filter(role=Role.TEST).exclude(name__contains=PART)
+    for item in Item.objects.filter(item_set__in=sets).select_related("example", "item_set"):
+        allowed = item.example.options or item.item_set.choices
+        line = {"task": task.slug, "id": item.source_id, "prediction": ""}
+        line |= {"allowed": allowed} if allowed else {}
+        yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def example_of(fields: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:

@@ -129,3 +129,40 @@ def test_stores_nothing_for_who_has_lost_the_right(desk: Client, task: Task) -> 
     task.benchmark.memberships.all().delete()
     assert "may not store runs" in told(job_done())
     assert not Run.every.exists()
+
+
+def test_shows_how_a_file_looks_and_gives_one_to_fill_in(desk: Client, task: Task) -> None:
+    shown = desk.get(page(task)).content.decode()
+    assert "r-tabs" in shown
+    assert "&quot;id&quot;: &quot;test 0&quot;" in shown
+    scope = ["benchmark", task.benchmark.name]
+    blank = reverse("scoring:blank_predictions", args=[*scope, task.slug])
+    assert blank in shown
+    lines = [json.loads(line) for line in desk.get(blank).content.decode().splitlines()]
+    assert [line["id"] for line in lines] == ["test 0", "test 1"]
+    filled = "\n".join(json.dumps({**line, "prediction": ["good"]}) for line in lines).encode()
+    sent(desk, task, filled)
+    assert "1 new of 1 runs: 2 matched" in told(job_done())
+
+
+def test_speaks_of_the_form_where_it_refuses_and_keeps_the_file(desk: Client, task: Task) -> None:
+    make.task(task.benchmark, tests=2)
+    sent(desk, task)
+    failed = job_done()
+    assert "choose one under “Task”, or put “task” in the file's first line" in failed.message
+    shown = desk.get(reverse("admin:annotation_job_change", args=[failed.pk])).content.decode()
+    assert "r-tabs" in shown
+    back = f"{page(task)}?job={failed.pk}"
+    assert back in shown
+    again = desk.get(back).content.decode()
+    assert "answers.jsonl is kept" in again
+    assert 'value="GPT-9"' in again
+    desk.post(back, {**SAID, "task": task.slug})
+    assert "1 new of 1 runs: 2 matched" in told(job_done())
+
+
+def test_leads_from_what_was_stored_to_the_comparison(desk: Client, task: Task) -> None:
+    sent(desk, task)
+    desk.post(job_done().result["store"])
+    stored = desk.get(reverse("admin:annotation_job_change", args=[job_done().pk]))
+    assert ">Open the comparison</a>" in stored.content.decode()
