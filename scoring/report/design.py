@@ -137,6 +137,7 @@ class Design:
         self._study = study
         day_named = f"on {day(study.ends_on)}, or " if study.ends_on else ""
         self.ends = f"{day_named}when all places are filled"
+        self.was_to_end = self.ends.replace("are filled", "were filled")
         self.not_as_named = not_as_named(study)
         self.batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}

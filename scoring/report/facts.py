@@ -16,6 +16,11 @@ from scoring.report.signs import Signs
 from scoring.report.taking_part import Pay, TakingPart, Training, checked
 
 
+def sort_of(study: Study) -> str:
+    """What a study of simulated annotators is called."""
+    return "demonstration" if study.is_demonstration else "rehearsal"
+
+
 class Facts:
     """All of a study. with_agreement: computed where it is not kept, which takes a while."""
 
@@ -27,8 +32,7 @@ class Facts:
         self.is_rehearsal = (
             assignments.simulated().completed().exists() and not assignments.of_people().exists()
         )
-        # What such a study is called.
-        self.sort = "demonstration" if study.is_demonstration else "rehearsal"
+        self.sort = sort_of(study)
         chosen = assignments.simulated() if self.is_rehearsal else assignments.of_people()
         # Declined ones, from before the consent made the assignment, count as joins.
         people = list(

@@ -21,6 +21,7 @@ from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
 from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of, size_of
 from scoring.planning.plans import MOST_SIMULATED
 from scoring.report.design import Design
+from scoring.report.facts import sort_of
 from scoring.report.methods import SIMULATED, Section, latex_section, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
@@ -74,6 +75,7 @@ class Registered:
         self.study, self.design = study, Design(study)
         self.names = {facts.task.pk: facts.name for facts in self.design.tasks}
         self.is_draft = not study.is_frozen
+        self.sort = sort_of(study)
         self.scorer_version = study.frozen.get("scorer_version", SCORER_VERSION)
         self.checksum = checksum_of(study)
         self.batches = self.design.batches
@@ -231,7 +233,7 @@ def _table(registered: Registered) -> Table:
 
 
 def _title(study: Study) -> str:
-    mark = f" ({SIMULATED.format('rehearsal')})" if study.is_rehearsal else ""
+    mark = f" ({SIMULATED.format(sort_of(study))})" if study.is_simulated else ""
     return f"Pre-registration: {study.title}{mark}"
 
 

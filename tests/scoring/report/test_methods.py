@@ -271,8 +271,8 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study, "Screening")
-    assert "anyone is screened out who scored in it below 50 % or more than 2 SDs below" in text
-    assert "(once these are 6)" in text
+    assert "an annotator is screened out, and still paid, if they scored in it below 50 %" in text
+    assert "or, once six others of the cell have finished, more than 2 SDs below their mean" in text
     assert "1 of 3 people who finished a training was screened out (33.3 %); the mean" in text
     assert "training score of all of them was 66.7 %." in text
     assert re.search(r"who only guess, about \d+ get in .* about \d+ are turned away", text)

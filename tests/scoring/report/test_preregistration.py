@@ -95,10 +95,17 @@ def test_stays_as_it_was_at_the_start() -> None:
         ({}, "The margin is 0: people can be found ahead of a system or behind it, never as good."),
         (
             {"min_training_score": 70},
-            "who scores below 70 % is screened out, and paid.",
+            "An annotator is screened out, and still paid, if they score below 70 %.",
         ),
         ({"min_training_score": 70}, "of 100 people who only guess, how many get in"),
-        ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
+        ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below their mean."),
+        (
+            {"min_training_score": 80, "max_drop": 15, "drop_group_size": 5},
+            "if they score below 80 % or, once five others have finished the training of the same "
+            "cell, more than 15 points below their mean.",
+        ),
+        ({}, "While the study is open, an excluded person's place is opened again."),
+        ({}, "their number stands beside it"),
         ({}, "There is no screening rule"),
         ({}, "with 10 shots: no floor was set."),
         ({"known_people": "Six linguists."}, "know everybody who can come in: “Six linguists”."),
@@ -170,7 +177,7 @@ def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
 
 def test_counts_the_averages_beside_the_single_tasks() -> None:
     text = text_of(batch(named_systems=["A", "B"]).study)
-    assert "sure is .05 over 4 comparisons of single tasks, and" in text
+    assert "at most .05 after adjustment for 4 comparisons of single tasks, and" in text
     assert "The averages over tasks are a family of their own, with 2 comparisons; they" in text
     assert "of single tasks with one system, and" in text_of(batch().study)
 
@@ -241,6 +248,16 @@ def test_plans_more_for_more_people_and_larger_differences_and_less_among_many()
     assert among["probable_10"] == few["probable_10"]
     assert among["sure_10"] < few["sure_10"]
     assert planned_cell_of(7, 200, 2, 1)["sure_10"] == 0
+
+
+def test_marks_a_demonstration_and_says_that_it_is_no_public_registration() -> None:
+    study = make.running_batch(slug="demonstration-of-this").study
+    with make.unlocked():
+        Study.objects.update(is_demonstration=True)
+    study.refresh_from_db()
+    text = text_of(study)
+    assert "(demonstration with simulated annotators)" in text.splitlines()[0]
+    assert "it is no public registration" in text
 
 
 def test_marks_a_rehearsal() -> None:
