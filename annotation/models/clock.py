@@ -2,6 +2,9 @@
 that several machines agree, whatever their own clocks say. It is asked about once a minute, and in
 between a process's stopwatch goes on from there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
@@ -11,6 +14,8 @@ from django.db import connection, models
 from django.utils import timezone
 
 ASKED_AGAIN_AFTER_S = 60
+# Where a story is told of what happened before: when.
+_told: ContextVar[datetime | None] = ContextVar("told", default=None)
 # By more than that, this machine's clock was set, or the machine slept and the stopwatch stood.
 SET_BY_S = 1
 
@@ -31,7 +36,20 @@ class Reading:
         return passed_s > ASKED_AGAIN_AFTER_S or abs(set_by_s) > SET_BY_S
 
 
+@contextmanager
+def telling(moment: datetime) -> Iterator[None]:
+    """Within it the time is this moment: so the log of a demonstration has the times of its
+    story."""
+    token = _told.set(moment)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 def now() -> datetime:
+    if (told := _told.get()) is not None:
+        return told
     if connection.vendor != "postgresql":
         return timezone.now()  # SQLite is on this machine, and has no other clock.
     reading = Reading.latest

@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.pacing import ALONE
-from annotation.models import Assignment, Benchmark, Exclusion, Study
+from annotation.models import Assignment, Benchmark, Exclusion, Study, clock
 from annotation.payments import ledger
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
@@ -56,11 +56,14 @@ def load_finished(*, at: datetime, owner: User | None = None) -> Study:
     and close it. Continues where it was interrupted, and changes nothing once it is closed."""
     study = _started(FINISHED, at - LEAD, owner, is_demonstration=True)
     if study.is_open:
-        for _round in ("everybody", "whoever takes the place of the excluded one"):
-            simulate_study(study, skill=SKILL, weak=WEAK, seed=SEED, at=at - LEAD, pace=ALONE)
+        # Everybody; then whoever takes the place of the excluded one.
+        for begins in (at - LEAD, at - LEAD / 2):
+            simulate_study(study, skill=SKILL, weak=WEAK, seed=SEED, at=begins, pace=ALONE)
             if not Exclusion.objects.filter(assignment__study=study).exists():
-                _exclude_one(study, at - LEAD / 2)
-        _pay_and_close(study, at)
+                with clock.telling(at - LEAD / 2):
+                    _exclude_one(study, at - LEAD / 2)
+        with clock.telling(at):
+            _pay_and_close(study, at)
     return study
 
 
@@ -68,10 +71,12 @@ def _started(file: StudyFile, at: datetime, owner: User | None, *, is_demonstrat
     slug = file.data["study"]["name"]
     study = Study.objects.filter(slug=slug).first()
     if study is None:
-        study = apply_study(file, is_demonstration=is_demonstration).study
-        make_owner(study, owner)
+        with clock.telling(at):
+            study = apply_study(file, is_demonstration=is_demonstration).study
+            make_owner(study, owner)
     if not study.is_frozen:
-        start_study(study, at=at)
+        with clock.telling(at):
+            start_study(study, at=at)
     return study
 
 

@@ -181,3 +181,14 @@ def test_the_study_to_try_says_what_to_do_first(study: Study, admin_client: Clie
     people = admin_client.get("/research/studies/demonstration/people/").content.decode()
     assert "Send people the link on the Overview" in people
     assert not Assignment.objects.filter(study__slug="demonstration").exists()
+
+
+def test_logs_what_happened_at_the_times_of_its_story(study: Study) -> None:
+    logged = {change.action: change.at for change in study.changes.all()}
+    assert logged["started"] == study.started_at
+    excluded = Exclusion.objects.get(assignment__study=study)
+    assert logged["excluded"] == excluded.created_at
+    assert excluded.assignment.finished_at < logged["excluded"] < logged["closed"]
+    came = study.assignments.order_by("consented_at").values_list("consented_at", flat=True)
+    assert logged["started"] <= came[0]
+    assert logged["excluded"] <= came.reverse()[0]
