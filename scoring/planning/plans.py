@@ -324,7 +324,7 @@ def _notes(plan: Plan) -> Iterator[str]:
     if not plan.frontier and a.viewers:
         yield f"This budget pays for no layout of {a.viewers} people an item."
     elif plan.is_for_difference and best is None:
-        yield f"{_what_it_takes(plan)} {_what_can_be_had(plan)}"
+        yield _what_can_be_had(plan)
     elif not plan.frontier:
         cost = a.costs.of(a.least_annotators, a.least_items)
         yield (
@@ -371,12 +371,24 @@ def _what_it_takes(plan: Plan) -> str:
 
 
 def _what_can_be_had(plan: Plan) -> str:
-    items, found = plan.assumptions.max_items, plan.with_all_items
-    if found is None:
-        return f"More people do not help: {items} items are too few."
-    points, design = found
-    return (
-        f"More people do not help: on all {items} items that there are, {design.annotators} people "
-        f"find a difference of {points} points in {100 * ENOUGH:.0f} %, for {design.cost:.2f} "
-        f"{plan.assumptions.currency}."
-    )
+    """Of a difference that these items cannot show: what would show it, and what they do show."""
+    a, enough, found = plan.assumptions, plan.strong_enough, plan.with_all_items
+    assert plan.contrast is not None
+    wanted, items = f"{100 * abs(plan.contrast.difference):g} points", f"{a.max_items} items"
+    told = [f"{items} cannot show {wanted} with a chance of {100 * ENOUGH:.0f} %."]
+    if enough is None:
+        told.append("No design that anybody could run can.")
+    elif enough.items > a.max_items:
+        told.append(
+            f"That would take about {enough.items} items and {enough.annotators} people "
+            f"({enough.cost:.2f} {a.currency})."
+        )
+    if found:
+        points, design = found
+        told.append(
+            f"These {a.max_items} show {points} points, with {design.annotators} people "
+            f"({design.cost:.2f} {a.currency})."
+        )
+    else:
+        told.append("More people do not help.")
+    return " ".join(told)

@@ -45,6 +45,11 @@ def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
 
 def _singled_out(plan: Plan) -> tuple[Line, ...]:
     named = {"recommended": plan.recommended, "three annotators": plan.three}
+    if plan.is_for_difference and plan.recommended is None:
+        named["for this difference"] = plan.strong_enough
+        if plan.with_all_items:
+            points, design = plan.with_all_items
+            named[f"on these items, {points} points"] = design
     return tuple(_line(name, design) for name, design in named.items() if design)
 
 
@@ -55,7 +60,9 @@ def _frontier(plan: Plan) -> tuple[Line, ...]:
 
 
 def _line(name: str, design: PeopleDesign) -> Line:
-    return Line({"design": name, **_plain(design)}, kind="people" if name else "")
+    values = _plain(design)
+    chances = {name: _percent(values[name]) for name in OF_CONTRAST}
+    return Line({"design": name, **values, **chances}, kind="people" if name else "")
 
 
 def plan_as_plain(plan: Plan) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def test_works_without_scripts(browser: Browser, live_server: LiveServer, planne
 def test_offers_the_study_once_the_sliders_find_a_design(planner: Page) -> None:
     make_it = planner.get_by_role("heading", name="Make this study")
     slide(planner, "max_items", 20)
-    expect(planner.get_by_text("More people do not help")).to_be_visible()
+    expect(planner.get_by_text("cannot show")).to_be_visible()
     expect(make_it).to_be_hidden()
     slide(planner, "max_items", 400)
     expect(make_it).to_be_visible()

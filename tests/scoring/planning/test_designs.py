@@ -12,6 +12,7 @@ from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.power import Contrast
 from scoring.planning.designs import Assumptions, design_of, usual_components
 from scoring.planning.plans import ENOUGH, make_plan
+from scoring.planning.tables import plan_table
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)
@@ -237,7 +238,8 @@ def test_says_nothing_where_the_plan_is_strong_enough() -> None:
     plan = make_plan(Assumptions(), budget=200, contrast=Contrast(0.25))
     assert plan.chance is not None
     assert plan.chance >= 0.8
-    assert (plan.strong_enough, plan.notes) == (None, ())
+    assert plan.strong_enough is None
+    assert plan.notes == ("No verdict can be sure: 5 people, and it takes 8.",)
 
 
 def test_is_too_weak_with_too_few_people_for_any_claim() -> None:
@@ -296,8 +298,9 @@ def test_says_how_many_items_a_small_difference_takes() -> None:
     assert enough is not None
     assert enough.items > Assumptions().max_items
     [note] = plan.notes
-    told = "Finding the difference in 80 % takes more items, by the formula"
-    assert note.startswith(f"{told}: {enough.annotators} people on {enough.items} items")
+    assert note.startswith("200 items cannot show 5 points with a chance of 80 %. That would take ")
+    takes = f"{enough.items} items and {enough.annotators} people ({enough.cost:.2f} USD)"
+    assert takes in note
 
 
 @pytest.mark.parametrize(("asked", "sign"), [(0.05, 1), (-0.05, -1)])
@@ -308,9 +311,11 @@ def test_says_which_difference_the_items_that_there_are_would_show(asked: float,
     assert (design.annotators, design.items) == (5, 100)
     assert design.chances is not None
     assert design.chances.probable >= ENOUGH
-    told = f"5 people find a difference of {points} points in 80 %, for {design.cost:.2f} USD."
     [note] = plan.notes
-    assert note.endswith(f"More people do not help: on all 100 items that there are, {told}")
+    shown = f"These 100 show {points} points, with 5 people ({design.cost:.2f} USD)."
+    assert note.endswith(shown)
+    named = [line.cells["design"] for line in plan_table(plan).lines]
+    assert named[-2:] == ["for this difference", f"on these items, {points} points"]
     # It can be planned, and a point less takes more people or cannot be.
     wanted = make_plan(plan.assumptions, contrast=Contrast(sign * points / 100)).recommended
     assert wanted is not None
@@ -321,4 +326,4 @@ def test_says_which_difference_the_items_that_there_are_would_show(asked: float,
 def test_says_where_too_few_items_show_no_difference_at_all() -> None:
     plan = make_plan(Assumptions(max_items=20), contrast=Contrast(-0.1))
     assert plan.with_all_items is None
-    assert plan.notes[0].endswith("More people do not help: 20 items are too few.")
+    assert plan.notes[0].endswith("More people do not help.")

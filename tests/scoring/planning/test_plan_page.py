@@ -61,7 +61,7 @@ def test_plans_for_the_difference_that_matters(admin_client: Client) -> None:
     text = text_of(response.content)
     assert re.search(r"If a system is 12 points above people, the chance .* is [89]\d %", text)
     few = text_of(page(admin_client, difference=5, max_items=100).encode())
-    assert "Finding the difference in 80 % takes more items" in few
+    assert "100 items cannot show 5 points with a chance of 80 %" in few
     assert "a difference to show" in text_of(page(admin_client, difference=0).encode())
 
 
@@ -350,7 +350,7 @@ def test_names_the_shots_that_a_task_has(admin_client: Client) -> None:
 def test_offers_no_study_where_there_is_no_design(admin_client: Client) -> None:
     task = make.task(slug="topics", training=3, tests=12)
     html = page(admin_client, task=task.pk, max_items=100, shots=0)
-    assert "5 people find a difference of" in text_of(html.encode())
+    assert "points, with 5 people (" in text_of(html.encode())
     assert '<section class="panel" data-draft hidden>' in html
     assert '<section class="panel" data-draft>' in page(admin_client, max_items=100, budget=50)
 
