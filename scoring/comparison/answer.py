@@ -22,6 +22,8 @@ from scoring.tables.words import counted, listed, span
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0
+# From so many lines on, what stands beside all of them is said once.
+FEWEST_ALIKE = 3
 # Of how many verdicts one is told what they were.
 MOST_TOLD = 4
 UNCLAIMED = "Differences and verdicts are shown when the study is closed."
@@ -73,22 +75,27 @@ class ForestLine:
     def sign(self) -> str:
         return outcomes.sign_of(self.test)
 
+    # What is said once for all of them.
+    said: frozenset[str] = frozenset()
+
     @property
     def aside(self) -> str:
+        return "; ".join(note for note in self.notes if note not in self.said)
+
+    @property
+    def notes(self) -> list[str]:
         """What a reader must know of it: how few runs it is, and why it is not sure."""
         test = self.test
         if test is None:
-            return self.alike
+            return [self.alike] if self.alike else []
         people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
         floor = "" if self.floor is None else f"no skill {_whole(self.floor)}"
         own = f"m = {test.m}" if test.exploratory else ""
-        came = f"added {test.supplement}" if test.supplement and not test.exploratory else ""
         # Why an interval that leaves out 0 decides nothing.
         leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
-        about = [people, floor, self.alike, runs_text(test.runs), own, came]
-        told = [*about, *test.reasons, test.disputed, within]
-        return "; ".join(filter(None, told))
+        about = [people, floor, self.alike, runs_text(test.runs), own, _came(test)]
+        return list(filter(None, [*about, *test.reasons, test.disputed, within]))
 
     def place(self, reach: float) -> None:
         """Place the line on an axis whose middle is 0."""
@@ -308,7 +315,30 @@ def _forest(
         line.place(reach + EDGE)
     for lines in blocks.values():
         lines.sort(key=lambda line: -(line.score or 0.0))
-    return {heading: blocks[block] for block, heading in BLOCKS.items() if block in blocks}
+    return {
+        _once(heading, blocks[block]): blocks[block]
+        for block, heading in BLOCKS.items()
+        if block in blocks
+    }
+
+
+def _came(test: Difference) -> str:
+    return f"added {test.supplement}" if test.supplement and not test.exploratory else ""
+
+
+def _once(heading: str, lines: Sequence[ForestLine]) -> str:
+    """The heading of a block, with what would stand beside each of its lines."""
+    tested = [one for line in lines for one in (line, *line.tasks) if one.test]
+    if len(tested) < FEWEST_ALIKE:
+        return heading
+    tests = [one.test for one in tested if one.test]
+    each = (frozenset(filter(None, [_came(test), *test.reasons])) for test in tests)
+    if not (shared := frozenset.intersection(*each)):
+        return heading
+    for one in tested:
+        one.said = shared
+    together = "; ".join(note for note in tested[0].notes if note in shared)
+    return f"{heading}. All: {together}" if heading else f"All: {together}"
 
 
 def _task(table: Comparison, test: Contrast) -> str:

@@ -341,3 +341,14 @@ def test_says_which_beaten_systems_do_not_clearly_show_skill() -> None:
     assert said(79.0) == "BERT FT does not score clearly above no skill."
     assert said(81.0) == ""
     assert said(79.0, "behind") == ""
+
+
+def test_says_once_what_stands_beside_every_line() -> None:
+    few, other = ("fewer than eight people",), ("a supplement",)
+    tests = [
+        replace(FOUND, task=task, certainty="probable", reasons=few + other * (task == "c"))
+        for task in "abc"
+    ]
+    [(heading, [line])] = told(*tests).forest.items()
+    assert heading == "All: fewer than eight people"
+    assert [task.aside for task in line.tasks] == ["", "", "a supplement"]
