@@ -85,7 +85,7 @@ def _exclude_one(study: Study, at: datetime) -> None:
     """By a word of their own, as people are; another only reports a problem."""
     finished = Assignment.objects.completed().filter(study=study).order_by("pk")
     for assignment, text in zip(finished, COMMENTS, strict=False):
-        add_comment(assignment, text=text, step=assignment.step - 1, at=at)
+        add_comment(assignment, text=text, step=assignment.step - 1, at=at - LEAD / 6)
         last = assignment
     exclude(last, reason=GUESSED)
 

@@ -137,7 +137,8 @@ def lift_exclusion(assignment: models.Assignment, *, by: User | None = None) -> 
 def new_version(assignment: models.Assignment) -> str:
     """What it comes to that the assignment counts or not; empty where no verdict is frozen."""
     study = assignment.study
-    counts = assignment.outcome == models.Outcome.COMPLETED and not assignment.is_simulated
+    stands = study.is_demonstration or not assignment.is_simulated
+    counts = assignment.outcome == models.Outcome.COMPLETED and stands
     if not counts or study.is_rehearsal or not study.is_settled:
         return ""
     return (

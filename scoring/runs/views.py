@@ -118,7 +118,8 @@ def add_system(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
 def blank_predictions(request: ResearcherRequest, scope: str, name: str, task: str) -> HttpResponse:
     """A file of a task's ids, with the answers left to fill in."""
     found = get_object_or_404(_benchmark(request, scope, name).tasks, slug=task)
-    return document("".join(blank_lines(found)), "application/jsonl", f"{task}-to-answer.jsonl")
+    lines = "".join(blank_lines(found)).encode()
+    return document(lines, "application/jsonl", f"{task}-to-answer.jsonl")
 
 
 def _blanks(benchmark: Benchmark) -> dict[str, Any]:

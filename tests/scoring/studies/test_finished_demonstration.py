@@ -189,6 +189,16 @@ def test_logs_what_happened_at_the_times_of_its_story(study: Study) -> None:
     excluded = Exclusion.objects.get(assignment__study=study)
     assert logged["excluded"] == excluded.created_at
     assert excluded.assignment.finished_at < logged["excluded"] < logged["closed"]
+    comments = Comment.objects.filter(assignment__study=study)
+    assert comments.latest("written_at").written_at < logged["excluded"]
     came = study.assignments.order_by("consented_at").values_list("consented_at", flat=True)
     assert logged["started"] <= came[0]
     assert logged["excluded"] <= came.reverse()[0]
+
+
+def test_warns_that_its_frozen_verdicts_get_a_new_version(
+    study: Study, admin_client: Client
+) -> None:
+    excluded = Exclusion.objects.get(assignment__study=study).assignment
+    page = reverse("annotation:person", args=[SLUG, excluded.pk])
+    assert "its verdicts get a new version" in admin_client.get(page).content.decode()
