@@ -89,7 +89,7 @@ class Row:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """By which a list finds them."""
+        """The states by which a list finds them."""
         return (self.state, "excluded") if self.person.is_excluded else (self.state,)
 
 

@@ -2,111 +2,33 @@
 for each system; as its page and its documents read it. All from the side of people."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
-from scoring.cells.rows import BLOCKS, SIMULATED, Row, RowKind, no_skill, system_of
+from scoring.cells.rows import SIMULATED, Row, RowKind, no_skill, system_of
 from scoring.cells.scope import NOT_CLOSED
-from scoring.comparison.claims import Version
 from scoring.comparison.comparison import Comparison, block_of
-from scoring.comparison.keeping import restored
+from scoring.comparison.forest import (
+    by_system,
+    forest,
+    from_to,
+    overall_test,
+    whole_points,
+)
+from scoring.comparison.revisions import revisions
 from scoring.contrasts import outcomes
 from scoring.contrasts.averages import Average
-from scoring.contrasts.difference import Contrast, Difference, Sort, runs_text
+from scoring.contrasts.difference import Difference, Sort, name_of, runs_text
 from scoring.core.intervals import EXPLORATORY_BELOW, FEWEST_FOR_SURE
 from scoring.core.verdicts import AHEAD, OPEN, TOO_FEW
-from scoring.models import method_label, shots_text
+from scoring.models import shots_text
 from scoring.tables.words import counted, listed, span
 
-# Of the axis of a forest, and what it leaves beyond the widest interval.
-AXIS, EDGE = 200.0, 3.0
-# From so many lines on, what stands beside all of them is said once.
-FEWEST_ALIKE = 3
-# Of how many verdicts one is told what they were.
-MOST_TOLD = 4
 UNCLAIMED = "Differences and verdicts are shown when the study is closed."
 AWAITED = "Differences and verdicts are shown once nobody may send a last page any more."
 WHY_UNCLAIMED = (
     "Who looks at them while people come, and stops when they look good, is too often wrong."
 )
-# What tables mark with ¶.
-ALIKE = "nearly constant or unreadable answers"
-
-
-@dataclass
-class ForestLine:
-    """A system beside people, or one task of it. score and difference in percent points; the places
-    are on the axis, None where there is nothing to draw."""
-
-    name: str
-    score: float | None
-    test: Difference | None = None
-    is_of_task: bool = False
-    # Of a task: what no skill earns there. Then, which answers show none.
-    floor: float | None = None
-    alike: str = ""
-    tasks: Sequence["ForestLine"] = ()
-    low: float | None = None
-    middle: float | None = None
-    high: float | None = None
-    margin_at: float | None = None
-    margin_width: float = 0.0
-
-    @property
-    def ends(self) -> list[float | None]:
-        test = self.test
-        has_axis = test is not None and test.difference is not None
-        return [test.low, test.difference, test.high] if test and has_axis else []
-
-    @property
-    def difference(self) -> str:
-        return far(self.test) if self.test else ""
-
-    @property
-    def verdict(self) -> str:
-        if self.test is not None:
-            return outcomes.leaning_in_words(self.test)
-        states = Counter((line.sign, line.verdict) for line in self.tasks)
-        return "; ".join(f"{count} {sign} {words}" for (sign, words), count in states.items())
-
-    @property
-    def sign(self) -> str:
-        return outcomes.sign_of(self.test)
-
-    # What is said once for all of them.
-    said: frozenset[str] = frozenset()
-
-    @property
-    def aside(self) -> str:
-        return "; ".join(note for note in self.notes if note not in self.said)
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader must know of it: how few runs it is, and why it is not sure."""
-        test = self.test
-        if test is None:
-            return [self.alike] if self.alike else []
-        people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
-        floor = "" if self.floor is None else f"no skill {_whole(self.floor)}"
-        own = f"m = {test.m}" if test.exploratory else ""
-        # Why an interval that leaves out 0 decides nothing.
-        leans = outcomes.claimed_state(test) in outcomes.LEANING
-        within = f"may be within {test.margin:g} points" if leans else ""
-        about = [people, floor, self.alike, runs_text(test.runs), own, _came(test)]
-        return list(filter(None, [*about, *test.reasons, test.disputed, within]))
-
-    def place(self, reach: float) -> None:
-        """Place the line on an axis whose middle is 0."""
-
-        def placed(point: float | None) -> float | None:
-            return None if point is None else AXIS * (point + reach) / (2 * reach)
-
-        if self.ends:
-            self.low, self.middle, self.high = map(placed, self.ends)
-        margin = (self.test.margin if self.test else None) or 0.0
-        self.margin_at, self.margin_width = placed(-margin), AXIS * margin / reach
 
 
 class Answer:
@@ -117,7 +39,7 @@ class Answer:
         first = people[0]
         study = "" if table.study else table.titles.get(first.study or "")
         tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
-        named = [those for those in _by_system(tests) if not block_of(those[0])]
+        named = [those for those in by_system(tests) if not block_of(those[0])]
         at, margin = first.after_checks or shots_text(str(first.shots)), _margin(named)
         grey = f"; grey: within the margin of {margin:g} points" if margin else ""
         # Of whom, where there are several.
@@ -127,7 +49,7 @@ class Answer:
         self.so_far = _so_far(table, named, people)
         self.people = _people(table, people)
         # By the heading of a block its lines, the highest score first.
-        self.forest = _forest(table, first, tests, tasks=len(people))
+        self.forest = forest(table, first, tests, tasks=len(people))
         self.no_skill = _no_skill(table, people)
         self.unskilled = _unskilled(table, named, people, self.no_skill)
         self.footing = _footing(table, named, first)
@@ -144,21 +66,6 @@ def answers(table: Comparison, shots: str) -> list[Answer]:
     return [Answer(table, rows) for rows in people.values()]
 
 
-def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
-    """The tests of each system: first that over all tasks, where there is one. On other shot sets
-    or items its later runs have no more in common with people than those before them."""
-    groups: dict[tuple[object, ...], dict[str | None, Difference]] = {}
-    for test in tests:
-        groups.setdefault((system_of(test), block_of(test)), {}).setdefault(test.task, test)
-    return [list(of_system.values()) for of_system in groups.values()]
-
-
-def _decides(tests: Sequence[Difference], tasks: int) -> Difference | None:
-    """A system's test over all of the people's tasks; None where their average has no interval."""
-    is_whole = tests[0].sort == Sort.TASKS and tests[0].se is not None
-    return tests[0] if is_whole or tasks == 1 else None
-
-
 def _headline(
     named: Sequence[Sequence[Difference]],
     tests: Sequence[Difference],
@@ -168,13 +75,13 @@ def _headline(
         return []
     if not named:
         return ["No system that counts for the verdict answered these items; see the supplement."]
-    deciding = [[test] if (test := _decides(those, len(people))) else those for those in named]
+    deciding = [[test] if (test := overall_test(those, len(people))) else those for those in named]
     if all(test.outcome == TOO_FEW for those in deciding for test in those):
         return [_too_few(people)]
     simulated = tests[0].simulated
     by_state: dict[outcomes.State, list[Sequence[Difference]]] = {}
     for those in named:
-        if (test := _decides(those, len(people))) is not None:
+        if (test := overall_test(those, len(people))) is not None:
             by_state.setdefault(outcomes.claimed_state(test), []).append(those)
 
     def claimed(state: outcomes.State, systems: Sequence[Sequence[Difference]]) -> str:
@@ -191,7 +98,7 @@ def _headline(
         if state in by_state
     ]
     for those in named:
-        if _decides(those, len(people)) is None:
+        if overall_test(those, len(people)) is None:
             of_tasks = [test for test in those if test.sort == Sort.TASK]
             told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
@@ -228,7 +135,7 @@ def _too_few(people: Sequence[Row]) -> str:
 
 def _so_far(table: Comparison, named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
     """Where nothing is claimed: how far apart they are all the same."""
-    decisive = [those for those in named if _decides(those, len(people))]
+    decisive = [those for those in named if overall_test(those, len(people))]
     if not decisive or any(those[0].outcome != TOO_FEW for those in decisive):
         return ""
     who = _who(people[0])
@@ -242,10 +149,10 @@ def _apart(tests: Sequence[Difference]) -> str:
     side = "below" if distance < 0 else "above"
     likely = ""
     if low is not None and high is not None:
-        near, far_off = map(_whole, sorted((abs(low), abs(high))))
+        near, far_off = map(whole_points, sorted((abs(low), abs(high))))
         likely = f" ({near} to {far_off})"
         if low < 0 < high:
-            likely = f" ({_whole(abs(low))} below to {_whole(high)} above)"
+            likely = f" ({whole_points(abs(low))} below to {whole_points(high)} above)"
     points = counted(round(abs(distance)), "point")
     return f"{points} {side} {_with_runs(tests)}{likely}"
 
@@ -263,7 +170,7 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     score = ""
     if shown is not None:
         low, high = shown.limits
-        likely = f" (likely {_to(low, high)})" if low is not None and high is not None else ""
+        likely = f" (likely {from_to(low, high)})" if low is not None and high is not None else ""
         score = f" {shown.mean:.0f} of 100{likely}"
     is_shared = average is not None and average.notes is not None
     persons = max(counts) if is_shared else sum(counts)
@@ -274,75 +181,6 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     items = [row.items or row.m or 0 for row in rows]
     asked = f"{span(items)} questions" + " a task" * several
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
-
-
-def _forest(
-    table: Comparison, first: Row, tests: Sequence[Difference], *, tasks: int
-) -> dict[str, list[ForestLine]]:
-    """To readers without the gold the systems' scores alone."""
-    blocks: dict[str, list[ForestLine]] = {}
-    floors = no_skill(list(table.bounds))
-    silent = {
-        (*system_of(row), row.task)
-        for row in table.rows
-        if row.shows_no_skill and row.shots == first.shots
-    }
-
-    def of_task(test: Difference) -> ForestLine:
-        alike = ALIKE if (*system_of(test), test.task) in silent else ""
-        name, floor = _task(table, test), floors.get(test.task or "")
-        return ForestLine(name, test.other_mean, test, is_of_task=True, floor=floor, alike=alike)
-
-    for those in _by_system(tests):
-        whole = _decides(those, tasks)
-        parts = [of_task(test) for test in those if test.sort == Sort.TASK]
-        count = sum(bool(part.alike) for part in parts)
-        alike = f"{ALIKE} on {count} of {counted(len(parts), 'task')}" if count else ""
-        score = whole.other_mean if whole else None
-        line = ForestLine(name_of(those[0]), score, whole, alike=alike)
-        line.tasks = parts if tasks > 1 else ()
-        blocks.setdefault(block_of(those[0]), []).append(line)
-    if not tests:
-        own = [row for row in table.figures if row.kind == RowKind.RUN and row.shots == first.shots]
-        for row in own:
-            about = "" if len(table.task_names) == 1 else f", {table.task_names.get(row.task, '')}"
-            line = ForestLine(name_of(row) + about, row.mean)
-            blocks.setdefault(row.block, []).append(line)
-    # All on one axis.
-    every = [one for lines in blocks.values() for line in lines for one in (line, *line.tasks)]
-    reach = max((abs(end) for line in every for end in line.ends if end is not None), default=0.0)
-    for line in every:
-        line.place(reach + EDGE)
-    for lines in blocks.values():
-        lines.sort(key=lambda line: -(line.score or 0.0))
-    return {
-        _once(heading, blocks[block]): blocks[block]
-        for block, heading in BLOCKS.items()
-        if block in blocks
-    }
-
-
-def _came(test: Difference) -> str:
-    return f"added {test.supplement}" if test.supplement and not test.exploratory else ""
-
-
-def _once(heading: str, lines: Sequence[ForestLine]) -> str:
-    """The heading of a block, with what would stand beside each of its lines."""
-    tested = [one for line in lines for one in (line, *line.tasks) if one.test]
-    if len(tested) < FEWEST_ALIKE:
-        return heading
-    tests = [one.test for one in tested if one.test]
-    each = (frozenset(filter(None, [_came(test), *test.reasons])) for test in tests)
-    if not (shared := frozenset.intersection(*each)):
-        return heading
-    for one in tested:
-        one.said = shared
-    together = "; ".join(note for note in tested[0].notes if note in shared)
-    return f"{heading}. All: {together}" if heading else f"All: {together}"
-
-
-def _task(table: Comparison, test: Contrast) -> str:
-    return table.task_names.get(test.task or "", test.task or "")
 
 
 def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
@@ -430,66 +268,6 @@ def _sure(named: Sequence[Sequence[Difference]]) -> list[str]:
         "the study ended as planned",
         "the system was named, or had run, before the first person came",
     ]
-
-
-def revisions(table: Comparison) -> list[str]:
-    """Which verdicts each later version of the frozen ones changed, and after what."""
-    return [
-        _revision(before, after, table)
-        for before, after in pairwise(table.versions)
-        if table.has_verdicts and (before.verdicts or after.verdicts)
-    ]
-
-
-def _revision(before: Version, after: Version, table: Comparison) -> str:
-    old, new = _verdicts_of(before), _verdicts_of(after)
-    changed = [
-        f"{_on_what(test, table)} from “{old.get(test, 'none')}” to “{new.get(test, 'none')}”"
-        for test in {**old, **new}
-        if old.get(test) != new.get(test)
-    ]
-    verdicts = counted(len(changed), "verdict") if changed else "no verdict"
-    told = f": {'; '.join(changed)}" if 0 < len(changed) <= MOST_TOLD else ""
-    return f"Version {after.number} (after: {after.after}) changed {verdicts}{told}."
-
-
-def _verdicts_of(version: Version) -> dict[Contrast, str]:
-    """In words, by what they are of; without those of systems against systems."""
-    tests = [restored(Difference, one) for one in version.verdicts]
-    return {
-        restored(Contrast, vars(test)): outcomes.verdict_in_words(test)
-        for test in tests
-        if test.sort != Sort.SYSTEMS
-    }
-
-
-def _on_what(test: Contrast, table: Comparison) -> str:
-    task = ", ".join(filter(None, [_task(table, test) or "all tasks", test.pool]))
-    against = f"{test.other_shots} shots" if test.sort == Sort.SHOTS else name_of(test)
-    return f"{task} with {shots_text(str(test.shots))} against {against}"
-
-
-def far(test: Difference) -> str:
-    """Write how far apart they are, such as “+26 (11 to 41)”."""
-    if test.difference is None:
-        return ""
-    distance = _whole(test.difference)
-    signed = f"+{distance}" if test.difference > 0 and distance != "0" else distance
-    if test.low is None or test.high is None:
-        return signed
-    return f"{signed} ({_to(test.low, test.high)})"
-
-
-def _to(low: float, high: float) -> str:
-    return f"{_whole(low)} to {_whole(high)}"
-
-
-def _whole(points: float) -> str:
-    return f"{round(points)}".replace("-", "−")
-
-
-def name_of(system: Contrast | Row) -> str:
-    return " ".join(filter(None, [system.system, method_label(system.method)]))
 
 
 def few_runs(tests: Sequence[Difference]) -> str:

@@ -24,7 +24,7 @@ from scoring.cells.rows import (
 from scoring.cells.scope import Choices, Scope, told_interim
 from scoring.comparison.claims import Version, with_claims
 from scoring.contrasts.averages import Average, averages
-from scoring.contrasts.difference import Difference
+from scoring.contrasts.difference import Contrast, Difference
 from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
@@ -140,6 +140,9 @@ class Comparison:
             **{name: getattr(self, name) for name in CONTEXT},
             versions=tuple(replace(version, verdicts=()) for version in self.versions),
         )
+
+    def task_name(self, test: Contrast) -> str:
+        return self.task_names.get(test.task or "", test.task or "")
 
     def tests_of(self, row: Row | Average) -> list[Difference]:
         """The tests of a system's row, or of its average over all tasks, beside the people of a

@@ -19,7 +19,7 @@ from scoring.cells.rows import (
     scored_under,
     whose,
 )
-from scoring.comparison.answer import answers, revisions
+from scoring.comparison.answer import answers
 from scoring.comparison.comparison import Comparison, first_of
 from scoring.comparison.paper_tables import (
     ANNOTATOR,
@@ -41,6 +41,7 @@ from scoring.comparison.paper_tables import (
     time_table,
     with_sd,
 )
+from scoring.comparison.revisions import revisions
 from scoring.comparison.row_tables import (
     VERDICTS,
     annotator_table,

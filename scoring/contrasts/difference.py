@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.core.comparison import FEWEST_RUNS
+from scoring.models import method_label
 from scoring.tables.table import columns_in
 
 
@@ -113,3 +114,7 @@ def runs_text(runs: int | None) -> str:
     if runs is None or runs >= FEWEST_RUNS:
         return ""
     return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def name_of(system: Contrast | Row) -> str:
+    return " ".join(filter(None, [system.system, method_label(system.method)]))

@@ -12,12 +12,12 @@ from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
 from scoring.cells.scope import NOT_CLOSED, Choices, Scope, inputs_fingerprint
-from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import compare
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
+from scoring.comparison.revisions import revisions
 from scoring.contrasts.averages import Average
-from scoring.contrasts.difference import Difference, Sort
+from scoring.contrasts.difference import Difference, Sort, name_of
 from scoring.contrasts.outcomes import by_chance, verdict_in_words
 from scoring.core.bootstrap import COVERS_LESS
 from scoring.core.screening import MOST_GUESSERS

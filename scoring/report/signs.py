@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from annotation.models import Assignment, Study
 from annotation.people.signs import TRANSLATED, of_programs
 from scoring.cells.scope import with_signs
-from scoring.comparison.answer import name_of
 from scoring.comparison.comparison import block_of
-from scoring.contrasts.difference import Difference
+from scoring.contrasts.difference import Difference, name_of
 from scoring.contrasts.outcomes import verdict_in_words
 from scoring.report.words import INTERVAL, TASK, from_to
 from scoring.tables.table import Column, Table, Value, lines_of, words

@@ -110,8 +110,8 @@ def _prediction(
 
 
 def blank_lines(task: Task) -> Iterator[str]:
-    """For each item of a task's test sets a line whose answer is left to fill in, with the answers
-    that are allowed, where they are given; those are not read."""
+    """Writes for each item of a task's test sets a line whose answer is left to fill in, with the
+    answers that are allowed, where they are given; those are not read."""
     sets = task.item_sets.filter(role=Role.TEST).exclude(name__contains=PART)
     for item in Item.objects.filter(item_set__in=sets).select_related("example", "item_set"):
         allowed = item.example.options or item.item_set.choices
