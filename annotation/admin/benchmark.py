@@ -307,8 +307,8 @@ def _told(found: Proposals) -> Iterator[str]:
         asked = Truncator(" / ".join([*example.context, example.question]).strip(" /")).chars(160)
         about = "; ".join(f"{name}: {value}" for name, value in example.groups.items())
         name = example.identity.partition(":")[2]
-        told = f"{name}: {after}, in place of {before}. It asks: “{asked}”"
-        yield f"{told} ({about})" if about else told
+        sentence = f"{name}: {after}, in place of {before}. It asks: “{asked}”"
+        yield f"{sentence} ({about})" if about else sentence
     for example in found.others:
         name = example.identity.partition(":")[2]
         yield f"{name}: “{example.proposed}” names no option, or two, so it is not taken."

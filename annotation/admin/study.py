@@ -90,7 +90,7 @@ class StudyAdmin(MembersAdmin[Study]):
         delete_draft(obj)
 
     def _change_state(self, request: ResearcherRequest, study: Study, name: str) -> HttpResponse:
-        told, act = CHANGES[name], ACTS[name]
+        words, act = CHANGES[name], ACTS[name]
         count = study.assignments.open().of_people().count()
         # Not “at work”: some may have lost their place, and can still finish.
         begun = f"{counted(count, 'person has,people have')} begun and not finished."
@@ -98,9 +98,9 @@ class StudyAdmin(MembersAdmin[Study]):
             request,
             study,
             lambda: act(study, clock.now(), request.user),
-            title=f"{told['button']}: {study}",
-            sentences=[told["question"], begun if count else "Nobody has unfinished work."],
-            button=told["button"],
+            title=f"{words['button']}: {study}",
+            sentences=[words["question"], begun if count else "Nobody has unfinished work."],
+            button=words["button"],
             done=lambda: what_was_done(name, study),
             to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )

@@ -111,8 +111,8 @@ class PeopleViewSet(OfStudies):
             raise Http404
         row = get_object_or_404(study.batches, pk=int(batch))
         want_more(row, **taken(request, PlacesSerializer), by=user_of(request))
-        told = progress_of(study, study_figures(study, at=clock.now()))["batches"]
-        return Response(next(one for one in told if one["id"] == row.pk))
+        batches = progress_of(study, study_figures(study, at=clock.now()))["batches"]
+        return Response(next(one for one in batches if one["id"] == row.pk))
 
     @extend_schema(responses={200: InvitationSerializer(many=True), **ONE})
     @action(detail=True)
@@ -150,17 +150,17 @@ class PeopleViewSet(OfStudies):
         study, now = self.study(Right.TABLES), clock.now()
         everybody, rights = rows(study), rights_in(user_of(request), study)
         figures = StudyFigures(study, [row.person for row in everybody], at=now)
-        told = overview(study, everybody, figures, rights=rights, at=now)
+        page = overview(study, everybody, figures, rights=rights, at=now)
         # The grid of the page: its numbers are those of the batches.
         for key in ("shots", "lines", "can_change"):
-            del told[key]
-        if told["flags"] is not None:
-            told["flags"] = {flag.name: len(having) for flag, having in told["flags"]}
-        if told["problems"] is not None:
+            del page[key]
+        if page["flags"] is not None:
+            page["flags"] = {flag.name: len(having) for flag, having in page["flags"]}
+        if page["problems"] is not None:
             keys = ("example", "item", "count")
-            told["problems"] = [dict(zip(keys, one, strict=True)) for one in told["problems"]]
+            page["problems"] = [dict(zip(keys, one, strict=True)) for one in page["problems"]]
         links = join_links(page_request(request), study) if Right.SET_UP in rights else []
-        return Response({**progress_of(study, figures), **told, "links": dict(links)})
+        return Response({**progress_of(study, figures), **page, "links": dict(links)})
 
     @extend_schema(
         parameters=[

@@ -130,11 +130,11 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         """The content of its file, with completion codes by a token that opens payments; the ETag
         says which version."""
         study = self.study(Right.SET_UP, CHANGE)
-        told = self._told(study)
+        file = self._told(study)
         if form_of(request, ("json", "toml")) == "json":
-            return told
-        answer = document(as_toml(told.data).encode(), TOML, f"{study.slug}.toml")
-        answer["ETag"] = told["ETag"]
+            return file
+        answer = document(as_toml(file.data).encode(), TOML, f"{study.slug}.toml")
+        answer["ETag"] = file["ETag"]
         return answer
 
     @_changing

@@ -91,7 +91,7 @@ def overview(
     flagged = [row for row in people if row.needs_a_look]
     ended = [row.due for row in people if row.due]
     so_far, expected = _cost(study, people, ended, figures, total)
-    told = {
+    figures_by_key = {
         "shots": shots,
         "lines": [
             (who, [_told(cells[who, n]) if (who, n) in cells else None for n in shots])
@@ -115,8 +115,8 @@ def overview(
         "bonuses": sum(due.open > 0 for due in ended),
         "to_approve": sum(due.open > 0 and waits(due) for due in ended),
     }
-    is_open = {key: TAKES.get(key, Right.TABLES) in rights for key in told}
-    return {key: value if is_open[key] else None for key, value in told.items()}
+    is_open = {key: TAKES.get(key, Right.TABLES) in rights for key in figures_by_key}
+    return {key: value if is_open[key] else None for key, value in figures_by_key.items()}
 
 
 def _by_flag(flagged: Iterable[Row]) -> list[tuple[Flag, list[Row]]]:

@@ -130,8 +130,8 @@ def _keep_flagged(study: models.Study, found: Iterable[Row]) -> None:
     for row in found:
         if row.person.is_flagged not in (None, row.needs_a_look):
             changed[row.needs_a_look].append(row)
-    for is_flagged, those in changed.items():
-        write(partial(_store_flagged, study, those, is_flagged))
+    for is_flagged, rows in changed.items():
+        write(partial(_store_flagged, study, rows, is_flagged))
 
 
 def _store_flagged(study: models.Study, those: Iterable[Row], is_flagged: bool) -> None:

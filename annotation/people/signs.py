@@ -119,8 +119,8 @@ def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[s
         yield "unread", unread
     known = [answer.translated for answer in answers if answer.translated is not None]
     if any(known):
-        told = f"a browser or an extension translated the page in {sum(known)} of {len(known)}"
-        yield TRANSLATED, f"{told} answers"
+        evidence = f"a browser or an extension translated the page in {sum(known)} of {len(known)}"
+        yield TRANSLATED, f"{evidence} answers"
 
 
 def _untyped(answers: Iterable[Answer]) -> str:
@@ -131,7 +131,7 @@ def _untyped(answers: Iterable[Answer]) -> str:
     untyped = [(length, typed) for length, typed in long if typed < length / 2]
     if len(untyped) < UNTYPED_ANSWERS:
         return ""
-    given, typed = (sum(those) for those in zip(*untyped, strict=True))
+    given, typed = (sum(counts) for counts in zip(*untyped, strict=True))
     return f"{len(untyped)} of {len(long)} texts: {given} characters, of which {typed} were typed"
 
 

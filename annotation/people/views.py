@@ -263,7 +263,7 @@ def _paid(assignment: Assignment) -> Iterator[Event]:
 
 
 def _events(assignment: Assignment) -> Iterator[Event]:
-    told = {
+    events = {
         "agreed to take part": assignment.consented_at,
         "first answer": assignment.judgements.aggregate(at=Min("submitted_at"))["at"],
         "practice ended": assignment.training_ended_at,
@@ -271,8 +271,8 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         f"ended: {assignment.get_outcome_display()}": assignment.finished_at,
     }
     if exclusion := getattr(assignment, "exclusion", None):
-        told[f"excluded: {exclusion.reason}"] = exclusion.created_at
-    yield from ((at, what) for what, at in told.items() if at)
+        events[f"excluded: {exclusion.reason}"] = exclusion.created_at
+    yield from ((at, what) for what, at in events.items() if at)
     for number, submission in enumerate(assignment.submissions.all()):
         if number:
             yield submission.entered_at, "came back by another submission"

@@ -36,12 +36,17 @@ _AHEAD = timedelta(minutes=10)
 
 @transaction.atomic
 def note_delivery(
-    connection: ProlificStudy, signature: str, told: list[str], *, said_at: datetime, at: datetime
+    connection: ProlificStudy,
+    signature: str,
+    sent: list[str],
+    *,
+    said_at: datetime,
+    at: datetime,
 ) -> None:
     """What a signed report says, once: what was delivered before changes nothing."""
     _, is_new = Delivery.objects.get_or_create(connection=connection, signature=signature)
     if is_new:
-        note_event(connection.study, *told, said_at=said_at, at=at)
+        note_event(connection.study, *sent, said_at=said_at, at=at)
 
 
 def note_event(

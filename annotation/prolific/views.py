@@ -211,8 +211,8 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
         if not now - OLDEST <= signed_at <= now + AHEAD:
             raise ValueError("It is too old, or not of this time at all.")
         if isinstance(event, dict) and event.get("event_type") == EVENT:
-            told = [_text_of(event, name) for name in ("resource_id", "participant_id", "status")]
-            statuses.note_delivery(connection, right, told, said_at=min(signed_at, now), at=now)
+            sent = [_text_of(event, name) for name in ("resource_id", "participant_id", "status")]
+            statuses.note_delivery(connection, right, sent, said_at=min(signed_at, now), at=now)
     except (ValueError, OverflowError, OSError, RecursionError):
         return HttpResponse(status=400)
     return HttpResponse(status=204)

@@ -83,7 +83,7 @@ def _named(cells: Iterable[tuple[str, int]]) -> str:
 
 def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
     cells = _cells(batches)
-    people = {cell: _people(those) for cell, those in cells.items()}
+    people = {cell: _people(group) for cell, group in cells.items()}
     few = [cell for cell, count in people.items() if count < SMALL_GROUP]
     unsure = {c: count for c, count in people.items() if SMALL_GROUP <= count < FEWEST_FOR_SURE}
     if few:
@@ -94,7 +94,7 @@ def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
     if unsure:
         on = "" if len(unsure) == len(cells) else f" on {_named(unsure)}"
         yield NEVER_SURE.format(on=on, people=span(list(unsure.values())))
-    splits = {c: {b.split for b in those if b.split is not None} for c, those in cells.items()}
+    splits = {c: {b.split for b in group if b.split is not None} for c, group in cells.items()}
     two = [cell for cell, numbers in splits.items() if len(numbers) == FEWEST_SPLITS - 1]
     if two:
         yield (
@@ -172,8 +172,8 @@ def _small_cells(study: Study) -> Iterator[str]:
     batches = study.batches.select_related("task", "training_set").exclude(training_set=None)
     small = [
         f"{task}, {shots} shots"
-        for (task, shots), those in _cells(batches).items()
-        if sum(batch.wanted for batch in those) - 1 < study.drop_group_size
+        for (task, shots), of_cell in _cells(batches).items()
+        if sum(batch.wanted for batch in of_cell) - 1 < study.drop_group_size
     ]
     if small:
         yield (

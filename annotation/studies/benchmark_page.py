@@ -69,8 +69,8 @@ def _saved(request: ResearcherRequest, benchmark: Benchmark, task: Task) -> Http
         again.initial["description"] = form.cleaned_data["description"]
         logged = f"{task.slug}: description"
         change = next((one for one in benchmark.changes.all()[:100] if logged in one.after), None)
-        told = {"stored": before, "change": change, "stale": task.pk}
-        return _page(request, benchmark, {task.pk: again}, status=409, **told)
+        refused = {"stored": before, "change": change, "stale": task.pk}
+        return _page(request, benchmark, {task.pk: again}, status=409, **refused)
     task.description = form.cleaned_data["description"]
     if task.description != before:
         task.save(update_fields=["description"])

@@ -81,9 +81,9 @@ def what_it_pays(study: Study, *, where: str = "on the page Payments") -> str:
         return ""
     if any(amount is None for _name, amount in amounts):
         return f"It is not said yet what {study.channel} itself pays: say it {where}."
-    told = " and ".join(f"{amount_text(x or 0, study.currency)} ({name})" for name, x in amounts)
+    paid = " and ".join(f"{amount_text(x or 0, study.currency)} ({name})" for name, x in amounts)
     beyond = "A bonus is what is due beyond that, and never below 0."
-    return f"{study.channel} itself pays {told}. {beyond}"
+    return f"{study.channel} itself pays {paid}. {beyond}"
 
 
 def other_reward(study: Study, connection: ProlificStudy | None) -> str:
@@ -165,11 +165,11 @@ def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _action(study: Study, rule: OutcomeRule) -> str:
-    told = TOLD[rule.outcome]
+    actions = TOLD[rule.outcome]
     if study.channel.slug != "prolific":
-        return told["elsewhere"]
+        return actions["elsewhere"]
     is_by_hand = rule.outcome == Outcome.SCREENED_OUT and not has_fixed_payment(rule)
-    return told["by_hand" if is_by_hand else "on_prolific"]
+    return actions["by_hand" if is_by_hand else "on_prolific"]
 
 
 def _pays(study: Study, rule: OutcomeRule) -> str:

@@ -99,8 +99,8 @@ def log_batches(
         for batches in (before, after)
     )
     if was != now:
-        told = (_told(list((was - now).elements())), _told(list((now - was).elements())))
-        record(by, study, ChangeAction.BATCHES, *told)
+        changes = (_told(list((was - now).elements())), _told(list((now - was).elements())))
+        record(by, study, ChangeAction.BATCHES, *changes)
 
 
 def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:

@@ -114,8 +114,8 @@ class _Form:
     def line(
         self, template: str, cells: Sequence[str], numbers: Iterable[int | None], *plain: str
     ) -> str:
-        told = [self._none if one is None else one for one in numbers]
-        filled: str = template % self._in_order((*cells, *told, *plain))
+        scores = [self._none if one is None else one for one in numbers]
+        filled: str = template % self._in_order((*cells, *scores, *plain))
         return filled
 
 
@@ -166,11 +166,11 @@ def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -
         for _, role, shown_at, submitted_at, example, *rest in rows:
             answered, numbers = rest[:_ANSWERED], rest[_ANSWERED:]
             asked, (as_checked, as_told) = templates(role)
-            checked, told = scoring.cells(asked, example, *answered)
+            checked, scores = scoring.cells(asked, example, *answered)
             times = (_plain(shown_at), _plain(submitted_at))
             line = _CHECKED.line(as_checked, checked, numbers, *times)
             before = sha256((before + line).encode()).hexdigest()
-            yield form.line(as_told, told, numbers, *times, before)
+            yield form.line(as_told, scores, numbers, *times, before)
 
 
 def _by_assignment(chosen: AssignmentQuerySet) -> Iterator[tuple[Row, list[tuple[Any, ...]]]]:
@@ -200,7 +200,7 @@ def _items(item_set_id: int) -> dict[int, tuple[str, str, str]]:
     """By example: its identity, the hash of its content, and its id in this set."""
     names = ("example_id", "example__identity", "example__content_hash", "source_id")
     items = Item.objects.filter(item_set_id=item_set_id).order_by()
-    return {example: told for example, *told in items.values_list(*names)}
+    return {example: values for example, *values in items.values_list(*names)}
 
 
 def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:

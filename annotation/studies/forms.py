@@ -88,8 +88,8 @@ class GoldForm(forms.Form):
             several = "All that fit, one a line; a line of --- separates alternatives."
         if example.options:
             numbers = map(str, range(len(example.options)))
-            told = "; ".join(in_full(list(numbers), example))
-            self.fields["gold"].help_text = f"The letter of the right option: {told}. {several}"
+            lettered = "; ".join(in_full(list(numbers), example))
+            self.fields["gold"].help_text = f"The letter of the right option: {lettered}. {several}"
         offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
         if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
             self.fields["gold"].help_text = f"One of the labels: {labels}. {several}"

@@ -241,14 +241,14 @@ class StudyForm(LabForm[Study]):
         return all([super().is_valid(), *(rows.is_valid() for rows in self.rows.values())])
 
     def steps(self) -> Iterator[Step]:
-        for name, told in STEPS.items():
+        for name, described in STEPS.items():
             columns = [one for one in BY_COLUMN.values() if one.step == name]
             first, more = (
                 [self[one.column] for one in columns if one.is_first is here]
                 for here in (True, False)
             )
             is_wrong = any(field.errors for field in more)
-            yield Step(name, **told, first=first, more=more, is_wrong=is_wrong)
+            yield Step(name, **described, first=first, more=more, is_wrong=is_wrong)
 
     # What is refused
 

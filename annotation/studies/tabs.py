@@ -198,7 +198,7 @@ def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
         return []
     state = "archived" if study.archived_at else study.state
     return [
-        (f"{told['button']}…", reverse(f"admin:annotation_study_{name}", args=[study.pk]))
-        for name, told in CHANGES.items()
-        if state in told["offered"]
+        (f"{words['button']}…", reverse(f"admin:annotation_study_{name}", args=[study.pk]))
+        for name, words in CHANGES.items()
+        if state in words["offered"]
     ]

@@ -283,7 +283,7 @@ def _state_after(request: ResearcherRequest, preview: Preview) -> PreviewState:
 
 
 def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> HttpResponse:
-    told = {
+    context = {
         "title": "Preview",
         "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
         "stops": {
@@ -291,7 +291,7 @@ def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> H
         },
         "batch": preview.batch,
     }
-    return page_apart(request, preview, PAGE, error=error, **told)
+    return page_apart(request, preview, PAGE, error=error, **context)
 
 
 def _salt(request: ResearcherRequest) -> str:

@@ -322,8 +322,8 @@ def try_one(request: HtmxRequest, number: int) -> HttpResponse:
         except BadInput as refusal:
             error = str(refusal)
     trial = Trial(link.study, content, answer)
-    told = {"title": _("Try one"), "preview_state": "answered" if answer else ""}
-    return page_apart(request, trial, TRY_ONE, error=error, trying=True, **told)
+    context = {"title": _("Try one"), "preview_state": "answered" if answer else ""}
+    return page_apart(request, trial, TRY_ONE, error=error, trying=True, **context)
 
 
 def page_apart(

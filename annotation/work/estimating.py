@@ -111,20 +111,20 @@ def timed(study: Study, batches: Collection[Batch], tests: Tests = None) -> Time
     return [(batch, count * paces.get(batch.task_id, assumed)) for batch, count in items]
 
 
-def far_longer(study: Study, those: Timed) -> list[Batch]:
+def far_longer(study: Study, batches: Timed) -> list[Batch]:
     """Those that need another study on a platform, where a study has one time and one reward."""
-    seconds = [s for _batch, s in those] or [0]
+    seconds = [s for _batch, s in batches] or [0]
     shortest, apart = min(seconds), max(seconds) - min(seconds)
     if not study.channel.pays_itself or apart <= APART_S:
         return []
-    return [batch for batch, s in those if s > FAR * shortest]
+    return [batch for batch, s in batches if s > FAR * shortest]
 
 
-def unequal_lengths(study: Study, those: Timed) -> str:
+def unequal_lengths(study: Study, batches: Timed) -> str:
     """Why a platform cannot have them in one study; empty where it can."""
-    if not far_longer(study, those):
+    if not far_longer(study, batches):
         return ""
-    ordered = sorted(those, key=lambda pair: pair[1])
+    ordered = sorted(batches, key=lambda pair: pair[1])
     (short, least), (long, most) = (
         (batch, minutes_text(whole_minutes(s))) for batch, s in (ordered[0], ordered[-1])
     )

@@ -84,8 +84,8 @@ def _description(position: Position) -> dict[str, Any]:
         "test_count": len(content.test),
     }
     if assignment.step <= len(content.checks):
-        told = {"ahead": ahead(content) if content.training and not assignment.step else ""}
-        return {"panel": "annotation/work/_description.html", **facts, **told}
+        counted = {"ahead": ahead(content) if content.training and not assignment.step else ""}
+        return {"panel": "annotation/work/_description.html", **facts, **counted}
     return {
         "panel": "annotation/work/_practice_done.html",
         **facts,

@@ -132,11 +132,11 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
             cells.setdefault(cell_key(assignment.batch), []).append(assignment)
     return [
         {
-            **_about(study, those[0].batch.task, shots, pool, reader, simulated),
-            "annotators": len(those),
-            **_learned(those, reader),
+            **_about(study, people[0].batch.task, shots, pool, reader, simulated),
+            "annotators": len(people),
+            **_learned(people, reader),
         }
-        for (_, shots, pool), those in sorted(cells.items(), key=cell_order)
+        for (_, shots, pool), people in sorted(cells.items(), key=cell_order)
     ]
 
 

@@ -69,7 +69,7 @@ Cells = tuple[list[Cell], list[Cell]]
 
 def narrowed(cells: Cells, choices: Choices, pool: str) -> Cells:
     """The cells at the shots that were chosen; of people those of one pool, or of all."""
-    people, systems = ([cell for cell in those if choices.wants(cell.shots)] for those in cells)
+    people, systems = ([cell for cell in side if choices.wants(cell.shots)] for side in cells)
     return [cell for cell in people if pool in ("", cell.pool)], systems
 
 

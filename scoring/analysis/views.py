@@ -160,7 +160,7 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
     of_people, keys = table.name in OF_PEOPLE, table.keys
     name = next((key for key in NAMES if key in keys), "")
     first = (*PLACE, *USUAL[table.name])
-    told = IMPLIED | ({"low", "high"} if "difference" in keys else set())
+    shown = IMPLIED | ({"low", "high"} if "difference" in keys else set())
 
     def place(column: Column) -> tuple[bool, int]:
         return not column.is_name, first.index(column.key) if column.key in first else len(first)
@@ -171,7 +171,7 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
     headings = {"difference": "People minus system"} if of_people else {}
     columns = (
         replace(each, is_name=each.key == name, heading=headings.get(each.key, each.heading))
-        for each in table.without(told).columns
+        for each in table.without(shown).columns
     )
     return replace(
         table,
@@ -186,8 +186,8 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
 
 def usual_columns(table: Table) -> tuple[str, ...]:
     """The columns without what all lines have in common of where they belong."""
-    told = [key for key in PLACE if len({line.cells.get(key) for line in table.lines}) > 1]
-    return (*told, *USUAL[table.name])
+    differing = [key for key in PLACE if len({line.cells.get(key) for line in table.lines}) > 1]
+    return (*differing, *USUAL[table.name])
 
 
 def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
@@ -213,8 +213,8 @@ def _cells(record: Record, words: Mapping[str, str]) -> dict[str, Value | Cell]:
         # A table of open verdicts alone has no such column.
         certainty = record.get("certainty")
         sign, who, _ = STATES[record["outcome"], certainty]
-        told = ", ".join(filter(None, [words.get(who, who), certainty]))
-        cells["outcome"] = Cell(told, sign=sign)
+        verdict = ", ".join(filter(None, [words.get(who, who), certainty]))
+        cells["outcome"] = Cell(verdict, sign=sign)
     return cells
 
 

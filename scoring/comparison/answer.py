@@ -39,7 +39,7 @@ class Answer:
         first = people[0]
         study = "" if table.study else table.titles.get(first.study or "")
         tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
-        named = [those for those in by_system(tests) if not block_of(those[0])]
+        named = [of_system for of_system in by_system(tests) if not block_of(of_system[0])]
         at, margin = first.after_checks or shots_text(str(first.shots)), _margin(named)
         grey = f"; grey: within the margin of {margin:g} points" if margin else ""
         # Of whom, where there are several.
@@ -75,31 +75,33 @@ def _headline(
         return []
     if not named:
         return ["No system that counts for the verdict answered these items; see the supplement."]
-    deciding = [[test] if (test := overall_test(those, len(people))) else those for those in named]
-    if all(test.outcome == TOO_FEW for those in deciding for test in those):
+    deciding = [
+        [test] if (test := overall_test(tests_of, len(people))) else tests_of for tests_of in named
+    ]
+    if all(test.outcome == TOO_FEW for tests_of in deciding for test in tests_of):
         return [_too_few(people)]
     simulated = tests[0].simulated
     by_state: dict[outcomes.State, list[Sequence[Difference]]] = {}
-    for those in named:
-        if (test := overall_test(those, len(people))) is not None:
-            by_state.setdefault(outcomes.claimed_state(test), []).append(those)
+    for tests_of in named:
+        if (test := overall_test(tests_of, len(people))) is not None:
+            by_state.setdefault(outcomes.claimed_state(test), []).append(tests_of)
 
     def claimed(state: outcomes.State, systems: Sequence[Sequence[Difference]]) -> str:
         names, margin = _all_with_runs(systems), systems[0][0].margin
-        told = outcomes.claim(state, names, simulated=simulated, margin=margin)
+        sentence = outcomes.claim(state, names, simulated=simulated, margin=margin)
         # Where the average of a system says what some task does not.
-        hides = [those for those in systems if len({test.outcome for test in those}) > 1]
-        where = " on average." if any(those[0].task is None for those in hides) else "."
-        return told.removesuffix(".") + where if told else ""
+        hides = [tests_of for tests_of in systems if len({test.outcome for test in tests_of}) > 1]
+        where = " on average." if any(tests_of[0].task is None for tests_of in hides) else "."
+        return sentence.removesuffix(".") + where if sentence else ""
 
     told = [
         claimed(state, by_state[state])
         for state in (*outcomes.STATES, *outcomes.LEANING)
         if state in by_state
     ]
-    for those in named:
-        if overall_test(those, len(people)) is None:
-            of_tasks = [test for test in those if test.sort == Sort.TASK]
+    for tests_of in named:
+        if overall_test(tests_of, len(people)) is None:
+            of_tasks = [test for test in tests_of if test.sort == Sort.TASK]
             told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
 
@@ -135,8 +137,8 @@ def _too_few(people: Sequence[Row]) -> str:
 
 def _so_far(table: Comparison, named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
     """Where nothing is claimed: how far apart they are all the same."""
-    decisive = [those for those in named if overall_test(those, len(people))]
-    if not decisive or any(those[0].outcome != TOO_FEW for those in decisive):
+    decisive = [of_system for of_system in named if overall_test(of_system, len(people))]
+    if not decisive or any(of_system[0].outcome != TOO_FEW for of_system in decisive):
         return ""
     who = _who(people[0])
     return f"{who[0].upper()}{who[1:]} are {listed(list(map(_apart, decisive)))}."
@@ -158,8 +160,8 @@ def _apart(tests: Sequence[Difference]) -> str:
 
 
 def _who(row: Row) -> str:
-    told = {RowKind.SIMULATED: SIMULATED, RowKind.ELSEWHERE: "people from elsewhere"}
-    return told.get(row.kind, "people")
+    names = {RowKind.SIMULATED: SIMULATED, RowKind.ELSEWHERE: "people from elsewhere"}
+    return names.get(row.kind, "people")
 
 
 def _people(table: Comparison, rows: Sequence[Row]) -> str:
@@ -215,11 +217,11 @@ def _unskilled(
 
 
 def _margin(named: Sequence[Sequence[Difference]]) -> float:
-    return max((test.margin or 0.0 for those in named for test in those), default=0.0)
+    return max((test.margin or 0.0 for of_system in named for test in of_system), default=0.0)
 
 
 def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:
-    tests = [test for those in named for test in those]
+    tests = [test for of_system in named for test in of_system]
     margin = _margin(named)
     within = f"margin {margin:g} points" if margin else "no margin was set"
     why = table.interim.get(first.study or "")
@@ -239,18 +241,18 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
     """What the other verdicts say, and what each lacks that is not sure."""
-    tests = [test for those in named for test in those if test.in_family]
-    told = [
+    tests = [test for of_system in named for test in of_system if test.in_family]
+    reasons = [
         "Probable: the interval lies on one side (or within the margin), but a condition above "
         f"fails. That is without adjustment: {outcomes.by_chance(len(tests))}.",
         "Open: the interval does not lie on one side, or it reaches into the margin.",
         "Likely: the 95 % interval, for other people and other items like these. Each figure is "
         "rounded by itself, so a difference may seem a point off.",
     ]
-    return told + [
+    return reasons + [
         f"{name_of(test)} is not sure: {', '.join(test.reasons)}."
-        for those in named
-        for test in those[:1]
+        for of_system in named
+        for test in of_system[:1]
         if test.reasons
     ]
 

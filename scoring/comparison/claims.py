@@ -130,12 +130,12 @@ def _freeze(
 
 def _compared_runs(study: Study, tests: Iterable[Mapping[str, Any]]) -> list[Run]:
     names = ("system", "method", "parameters", "task", "shots")
-    told = {tuple(str(test[name]) for name in names) for test in tests}
+    compared = {tuple(str(test[name]) for name in names) for test in tests}
     return [
         run
         for run in runs_for_claims(study).select_related("task")
         if (run.system, run.method, run.parameters, run.task.slug, str(shots_label(run.shots)))
-        in told
+        in compared
     ]
 
 
@@ -162,8 +162,8 @@ def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iter
         if before and part == "counted":
             since = study.changes.filter(at__gte=before.frozen_at, at__lt=one.frozen_at)
             logged = set(since.values_list("action", flat=True))
-        told = [words for action, words in LOGGED.items() if action in logged]
-        yield from told or [REASONS[part][1]]
+        actions = [words for action, words in LOGGED.items() if action in logged]
+        yield from actions or [REASONS[part][1]]
 
 
 def _is_frozen(test: Difference, study: Study) -> bool:

@@ -246,7 +246,7 @@ def _tested(
         if not people:
             return {}
     tasks = [task.slug for task in scope.tasks]
-    own, later = ([cell for cell in those if not cell.is_partial] for those in (own, later))
+    own, later = ([cell for cell in cells if not cell.is_partial] for cells in (own, later))
     pairs = [
         *people_and_systems(people, own),
         *people_and_systems(people, later, is_later=True),

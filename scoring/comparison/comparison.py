@@ -207,8 +207,8 @@ class Comparison:
         """What the scored rows have there; each with its tasks where they differ."""
         named = sorted({(value, row.task) for row in self.rows if (value := getattr(row, key))})
         parts = [
-            (str(value), [self.task_names.get(task, task) for _, task in those])
-            for value, those in groupby(named, key=itemgetter(0))
+            (str(value), [self.task_names.get(task, task) for _, task in group])
+            for value, group in groupby(named, key=itemgetter(0))
         ]
         if len(parts) < 2:
             return "".join(value for value, _ in parts)
@@ -251,8 +251,8 @@ class Comparison:
         # A study's table has its title already.
         titles = {} if self.study in self.interim else self.titles
         interim = told_interim(self.interim, titles)
-        told = [self.only_items, interim, self.unfrozen, *self.sources]
-        return " ".join(filter(None, told))
+        sentences = [self.only_items, interim, self.unfrozen, *self.sources]
+        return " ".join(filter(None, sentences))
 
     @property
     def sources(self) -> list[str]:

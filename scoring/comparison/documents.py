@@ -145,8 +145,8 @@ def _sizes_told(table: Comparison, shots: str) -> str:
     }
     same = set(items.values())
     each = [f"{found} ({task})" for task, found in items.items()]
-    told = [_sizes(people), *(same if len(same) == 1 else each)]
-    return f"{', '.join(filter(None, told))}." if people else ""
+    sizes = [_sizes(people), *(same if len(same) == 1 else each)]
+    return f"{', '.join(filter(None, sizes))}." if people else ""
 
 
 def _by_score(lines: Iterable[FigureLine]) -> list[FigureLine]:
@@ -294,7 +294,7 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 def main_table(table: Comparison) -> Table:
     """The table as it would stand in a paper: the verdicts are in its note."""
     shots = shots_of_people(table.rows)
-    told = [
+    legend = [
         sentence
         for one in (answers(table, shots) if table.has_verdicts else ())
         for sentence in (*one.headline, one.so_far)
@@ -305,7 +305,7 @@ def main_table(table: Comparison) -> Table:
         replace(paper, title=f"{paper.title} in “{table.title}”"),
         table,
         [row for row in table.rows if not row.single],
-        [_sizes_told(table, shots), *told, *_terms(table)],
+        [_sizes_told(table, shots), *legend, *_terms(table)],
     )
 
 
@@ -353,14 +353,14 @@ def _explained(
     clusters = ", those of one context counted once" * table.shares_contexts
     policy = scored_under(table.references or "of each task", table.normalisation)
     beside = " ± SD" * has_sd + " with its 95 % interval" * has_interval
-    told = [
+    sentences = [
         f"SD of {'; '.join(filter(None, over))}." * has_sd,
         f"{_interval(table, rows)}." * has_interval,
         f"n people, m items{clusters}.",
         *(table.warning, *further),
     ]
     note = f"S1 in percent (references {policy}){beside}."
-    return replace(paper, note=note, remark=" ".join(filter(None, told)))
+    return replace(paper, note=note, remark=" ".join(filter(None, sentences)))
 
 
 def _interval(table: Comparison, rows: Iterable[Row]) -> str:

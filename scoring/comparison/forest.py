@@ -112,7 +112,8 @@ def overall_test(tests: Sequence[Difference], tasks: int) -> Difference | None:
 def forest(
     table: Comparison, first: Row, tests: Sequence[Difference], *, tasks: int
 ) -> dict[str, list[ForestLine]]:
-    """To readers without the gold the systems' scores alone."""
+    """Draw the lines by the heading of their block; to readers without the gold the systems' scores
+    alone."""
     blocks: dict[str, list[ForestLine]] = {}
     floors = no_skill(list(table.bounds))
     silent = {

@@ -244,8 +244,8 @@ def _people_line(line: FigureLine, links: Links) -> Line:
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
     """The nth of every cell in one line."""
     scores = {column.key: scores_of_persons(row, persons) for column, row in line.figures.items()}
-    for number, those in enumerate(zip_longest(*scores.values()), start=1):
-        rows = zip(scores, those, strict=True)
+    for number, row_scores in enumerate(zip_longest(*scores.values()), start=1):
+        rows = zip(scores, row_scores, strict=True)
         cells = {key: Cell(row.mean, sd=row.sd) for key, row in rows if row is not None}
         yield Line({"who": Cell("", aside=f"{ANNOTATOR} {number}"), **cells}, kind="people")
 

@@ -39,13 +39,13 @@ def row_table(name: str, rows: Iterable[Row]) -> Table:
 def columns_table(provenance: str) -> Table:
     """What the columns mean, and what all figures rest on."""
     meanings = {column.key: str(column.meaning) for column in COLUMNS}
-    told = {**meanings, "(all figures)": provenance}.items()
+    described = {**meanings, "(all figures)": provenance}.items()
     return Table(
         "columns",
         "",
         "",
         (Column("column", "", is_number=False), Column("meaning", "", is_number=False)),
-        lines_of({"column": key, "meaning": meaning} for key, meaning in told),
+        lines_of({"column": key, "meaning": meaning} for key, meaning in described),
     )
 
 
@@ -158,9 +158,9 @@ def finding_table(tests: Iterable[Difference]) -> Table:
 
 def judged_row_table(table: Comparison) -> Table:
     """Every row as it is, a system's with what may be said of people beside it."""
-    told = ((row, first_of(table.tests_of(row))) for row in table.rows)
+    judged = ((row, first_of(table.tests_of(row))) for row in table.rows)
     lines = (
         {**values_of(COLUMNS, row), **(values_of(OF_ROWS, test) if test else {})}
-        for row, test in told
+        for row, test in judged
     )
     return Table("comparison", "", "", (*COLUMNS, *OF_ROWS), lines_of(lines))

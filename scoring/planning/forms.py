@@ -324,14 +324,14 @@ def _other_shots(task: Task, shots: int, sizes: Mapping[int, int]) -> str:
 
 
 def values_of_pilot(pilot: Pilot) -> dict[str, str]:
-    told = dict(pilot.tells)
-    people, items, rest = (told.pop(f"{part}_var") for part in ("annotator", "item", "residual"))
-    told["mean"] *= 100
-    if "fee" in told:
-        told["fee"] *= 100
-    told["annotator_sd"] = 100 * sqrt(people)
-    told["item_share"] = 100 * items / (items + rest) if items + rest else 0
-    told["answer_sd"] = 100 * sqrt(people + items + rest)
+    values = dict(pilot.tells)
+    people, items, rest = (values.pop(f"{part}_var") for part in ("annotator", "item", "residual"))
+    values["mean"] *= 100
+    if "fee" in values:
+        values["fee"] *= 100
+    values["annotator_sd"] = 100 * sqrt(people)
+    values["item_share"] = 100 * items / (items + rest) if items + rest else 0
+    values["answer_sd"] = 100 * sqrt(people + items + rest)
     return {
-        name: value if isinstance(value, str) else f"{value:.6g}" for name, value in told.items()
+        name: value if isinstance(value, str) else f"{value:.6g}" for name, value in values.items()
     }

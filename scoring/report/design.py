@@ -144,7 +144,7 @@ class Design:
         for batch in batches:
             by_task.setdefault(batch.task, []).append(batch)
         names = names_of(by_task)
-        self.tasks = [TaskFacts(task, names[task.slug], those) for task, those in by_task.items()]
+        self.tasks = [TaskFacts(task, names[task.slug], some) for task, some in by_task.items()]
         self.samples = [sample for facts in self.tasks for sample in facts.samples]
         self.parts = [part for facts in self.tasks for part in facts.parts]
         self.wanted = sum(batch.wanted for batch in batches)

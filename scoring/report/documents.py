@@ -62,7 +62,7 @@ class Report:
 
     @property
     def groups(self) -> list[tuple[str, list[Topic]]]:
-        return [(name, list(those)) for name, those in groupby(self.topics, lambda t: t.group)]
+        return [(name, list(topics)) for name, topics in groupby(self.topics, lambda t: t.group)]
 
     def count(self, source: Source) -> int:
         return sum(topic.source == source for topic in self.topics)
@@ -176,10 +176,10 @@ def _latex_group(name: str, topics: Sequence[Topic]) -> str:
     lines = [rf"\subsection{{{escaped(name)}}}", r"\begin{description}"]
     for topic in topics:
         mark = MARKS.get(topic.source)
-        told = [
+        sentences = [
             rf"\emph{{{escaped(topic.question)}}}",
             escaped(topic.answer),
             rf"\textbf{{{escaped(mark)}}}" if mark else "",
         ]
-        lines.append(rf"\item[{escaped(topic.name)}] {' '.join(filter(None, told))}")
+        lines.append(rf"\item[{escaped(topic.name)}] {' '.join(filter(None, sentences))}")
     return "\n".join([*lines, r"\end{description}"])

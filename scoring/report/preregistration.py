@@ -96,17 +96,17 @@ class Registered:
         batches: dict[tuple[int, int, str], list[Batch]] = defaultdict(list)
         for batch in self.batches:
             batches[batch.task_id, batch.shots, batch.pool_name].append(batch)
-        for (task, shots, pool), those in batches.items():
-            people = sum(map(self._people, those))
+        for (task, shots, pool), of_cell in batches.items():
+            people = sum(map(self._people, of_cell))
             # Items of one cluster count as one, as in every interval.
-            group = self.study.cluster_group(those[0].task.slug)
+            group = self.study.cluster_group(of_cell[0].task.slug)
             rows = [
                 b.test_set.items.values_list("example__context_hash", "example__groups")
-                for b in those
+                for b in of_cell
             ]
             clusters = [{cluster_of(*row, group) for row in own} for own in rows]
-            items, splits, viewers = size_of(those, [*map(self._people, those)], clusters)
-            at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
+            items, splits, viewers = size_of(of_cell, [*map(self._people, of_cell)], clusters)
+            at = of_cell[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
             about = (name, at, splits, people, items)
             asked = (self.study.margin, self.comparisons, viewers)
@@ -196,8 +196,8 @@ def _chances(
 
 def checksum_of(study: Study) -> str:
     """SHA-256 of what the start froze; databases keep the keys of JSON in orders of their own."""
-    told = json.dumps(study.frozen, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return sha256(told.encode()).hexdigest()
+    frozen = json.dumps(study.frozen, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return sha256(frozen.encode()).hexdigest()
 
 
 def preregistration(study: Study) -> list[Section]:

@@ -103,10 +103,10 @@ class Results:
         self.average_tests, self.tests, self.changes = (
             [
                 replace(test, task=_in_pool(names[test.task], test) if test.task else AVERAGE)
-                for test in those
+                for test in tests
                 if test.simulated == simulated
             ]
-            for those in (table.average_tests, table.tests, table.changes)
+            for tests in (table.average_tests, table.tests, table.changes)
         )
         # Median over the test answers that count, by the server's clock.
         self.seconds_an_item = table.median_item_s
@@ -127,18 +127,18 @@ class Results:
         """The comparisons by family, those with systems outside it in blocks of their own."""
         found: dict[str, list[Difference]] = defaultdict(list)
         every = (self.average_tests, self.tests, self.changes)
-        for name, those in zip(FAMILIES, every, strict=True):
-            for test in those:
+        for name, tests in zip(FAMILIES, every, strict=True):
+            for test in tests:
                 found[BLOCKS.get(block_of(test), name)].append(test)
         return {name: found[name] for name in (*FAMILIES, *BLOCKS.values()) if name in found}
 
     @property
     def by_chance(self) -> str:
-        return by_chance(sum(test.in_family for those in self.claims.values() for test in those))
+        return by_chance(sum(test.in_family for tests in self.claims.values() for test in tests))
 
     @property
     def has_too_few(self) -> bool:
-        return any(test.outcome == TOO_FEW for those in self.claims.values() for test in those)
+        return any(test.outcome == TOO_FEW for tests in self.claims.values() for test in tests)
 
     @property
     def revisions(self) -> list[str]:
@@ -180,8 +180,8 @@ class Results:
             why = ": none that was named has a run on these items with these shots" * bool(named)
             return f"No system was compared with {self.who}{why}."
         figures = "published figures stand" if len(names) > 1 else "a published figure stands"
-        told = f"{figures} beside them in the comparison ({few(names, 'system')})"
-        return f"No system was tested against {self.who}; {told}."
+        published = f"{figures} beside them in the comparison ({few(names, 'system')})"
+        return f"No system was tested against {self.who}; {published}."
 
     @property
     def exploratory(self) -> list[str]:
@@ -194,7 +194,7 @@ class Results:
         for test in self.tests:
             counts[name_of(test)].append(test.runs or 0)
         return [
-            f"{name} ({span(those)} run{'s' * (max(those) > 1)})" for name, those in counts.items()
+            f"{name} ({span(runs)} run{'s' * (max(runs) > 1)})" for name, runs in counts.items()
         ]
 
     @property
@@ -346,7 +346,7 @@ def _average_line(average: Average) -> Line:
 
 def tests_table(results: Results) -> Table:
     fewer = " (or fewer shots)" if results.changes else ""
-    is_left_out = any(test.left_out for those in results.claims.values() for test in those)
+    is_left_out = any(test.left_out for tests in results.claims.values() for test in tests)
     left_out = "; left out are items that one side did not answer" if is_left_out else ""
     table = Table(
         "tests",
@@ -356,10 +356,10 @@ def tests_table(results: Results) -> Table:
         OF_TESTS,
         tuple(
             line
-            for name, those in results.claims.items()
+            for name, tests in results.claims.items()
             for line in (
                 Line({"task": name}, kind=SECTION),
-                *(Line(_test_record(test), kind=name) for test in those),
+                *(Line(_test_record(test), kind=name) for test in tests),
             )
         ),
         is_short=True,

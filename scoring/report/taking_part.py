@@ -146,8 +146,11 @@ class Pay:
         self.paid_minutes = 60 * self.paid_hours
         # Of the completed assignments of a task, by its name: minutes and amount.
         self.medians = {
-            task: (median(60 * hours for _, hours in those), median(amount for amount, _ in those))
-            for task, those in by_task.items()
+            task: (
+                median(60 * hours for _, hours in each),
+                median(amount for amount, _ in each),
+            )
+            for task, each in by_task.items()
         }
         self.hourly = median(rates) if rates else None
         self.lowest_hourly = min(rates, default=None)

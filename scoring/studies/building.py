@@ -110,7 +110,7 @@ def _sizes(batches: Sequence[Batch]) -> dict[int, Size]:
     items = Item.objects.filter(item_set__in={batch.test_set_id for batch in batches})
     for test_set, context in items.values_list("item_set", "example__context_hash"):
         contexts[test_set].append(context)
-    return {pk: (frozenset(those), len(those)) for pk, those in contexts.items()}
+    return {pk: (frozenset(keys), len(keys)) for pk, keys in contexts.items()}
 
 
 def _questions(size: Size, items: int | None) -> int:

@@ -14,8 +14,8 @@ class Command(ChangingCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        told = "say what is missing and what to know before, and start nothing"
-        parser.add_argument("--dry-run", action="store_true", help=told)
+        meaning = "say what is missing and what to know before, and start nothing"
+        parser.add_argument("--dry-run", action="store_true", help=meaning)
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.is_dry = options["dry_run"]

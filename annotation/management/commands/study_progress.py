@@ -20,15 +20,15 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = find_study(options["slug"])
-        told = progress_of(study, study_figures(study, at=clock.now()))
+        progress = progress_of(study, study_figures(study, at=clock.now()))
         if options["format"] == "json":
-            self.stdout.write(json.dumps(told, indent=1, cls=DjangoJSONEncoder))
+            self.stdout.write(json.dumps(progress, indent=1, cls=DjangoJSONEncoder))
             return
-        self.stdout.write(f"{told['slug']}, {told['state']}: {_places(told)}")
-        for one in told["batches"]:
+        self.stdout.write(f"{progress['slug']}, {progress['state']}: {_places(progress)}")
+        for one in progress["batches"]:
             name = ", ".join(filter(None, [one["task"], one["label"], one["pool"]]))
             self.stdout.write(f"  {name}: {_places(one)}")
 
 
-def _places(told: dict[str, Any]) -> str:
-    return f"{told['kept']} of {told['wanted']} places finished, {told['taken']} taken"
+def _places(counts: dict[str, Any]) -> str:
+    return f"{counts['kept']} of {counts['wanted']} places finished, {counts['taken']} taken"

@@ -99,14 +99,14 @@ def type_of(setting: Setting) -> str:
 
 def described(setting: Setting) -> Setting:
     """A setting as the reference tells it: with its type, its default and when it may change."""
-    column, told, usual = column_of(setting), type_of(setting), setting.default
+    column, kind, usual = column_of(setting), type_of(setting), setting.default
     if column and column.choices:
-        told = " or ".join(f"`{name}`" for name, _label in column.choices)
+        kind = " or ".join(f"`{name}`" for name, _label in column.choices)
     if column and not usual and (default := column.get_default()) not in (None, "", []):
         usual = str(default).lower() if isinstance(default, bool) else str(default)
     return replace(
         setting,
-        type=told,
+        type=kind,
         default=usual,
         changes="at any time" if setting.changes == "always" else "until the start",
         meaning=setting.in_file or setting.meaning,
@@ -233,8 +233,8 @@ def read_study_file(
     except UnicodeDecodeError as error:
         raise BadInput(f"{name} is not UTF-8 text: save it as UTF-8.") from error
     except (ValueError, RecursionError) as error:
-        told = "it nests too deep" if isinstance(error, RecursionError) else str(error)
-        raise BadInput(f"{name} is no TOML: {told}.") from error
+        reason = "it nests too deep" if isinstance(error, RecursionError) else str(error)
+        raise BadInput(f"{name} is no TOML: {reason}.") from error
     return StudyFile(data, name, lines_of(text), folder)
 
 

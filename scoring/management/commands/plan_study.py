@@ -117,10 +117,10 @@ def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions
         given["mean"] = options["mean"] / 100
     if options["currency"]:
         given["currency"] = options["currency"].upper()
-    told = {**from_pilot, **given}
-    usual = asdict(usual_components(told.get("mean", USUAL_MEAN)))
+    named = {**from_pilot, **given}
+    usual = asdict(usual_components(named.get("mean", USUAL_MEAN)))
     return Assumptions(
-        **{**{f"{part}_var": value for part, value in usual.items()}, **told},
+        **{**{f"{part}_var": value for part, value in usual.items()}, **named},
         estimand=options["estimand"],
     )
 

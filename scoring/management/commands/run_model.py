@@ -72,10 +72,10 @@ class Command(RefusingCommand):
             if options["dry_run"]:
                 self._show(*estimate(prompts, settings, owner=owner, limit=limit))
                 return
-            told = now_and_then(
+            tell = now_and_then(
                 lambda tally, at: self.stderr.write(f"{at}: {tally.in_words(settings)}"), EVERY_S
             )
-            tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=told)
+            tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
         except KeyboardInterrupt as stop:
             raise CommandError(
                 "Stopped. What was answered is stored; the same command asks the rest.",
