@@ -27,7 +27,10 @@ pytestmark = pytest.mark.django_db
 
 DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 STEP = re.compile(r'name="step" value="(\d+)"')
-OPTION = re.compile(r'value="(\d+)"[^>]*><span class="option-text"[^>]*>(.*?)</span>')
+OPTION = re.compile(
+    r'value="(\d+)"[^>]*><span class="option-text"[^>]*>'
+    r'(?:<span class="option-words">)?(.*?)</span>'
+)
 TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
 QUESTION = re.compile(
     r'<(?:legend|p class="question[^"]*")[^>]*><span>(.*?)</span></(?:legend|p)>', re.DOTALL

@@ -13,7 +13,10 @@ from urllib.parse import urljoin
 import requests
 
 FIELDS = re.compile(r'<input type="hidden" name="(csrfmiddlewaretoken|door|step)" value="([^"]*)"')
-OPTION = re.compile(r'value="(\d+)"[^>]*><span class="option-text"[^>]*>(.*?)</span>')
+OPTION = re.compile(
+    r'value="(\d+)"[^>]*><span class="option-text"[^>]*>'
+    r'(?:<span class="option-words">)?(.*?)</span>'
+)
 CODE = re.compile(r'<code class="code"[^>]*>([^<]+)</code>')
 TAG = re.compile(r"<[^>]*>")
 # A busy database asks to be tried again; a page does so by itself.

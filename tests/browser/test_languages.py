@@ -83,6 +83,28 @@ def test_keeps_each_text_in_its_own_language_and_direction(somebody: Comes) -> N
     expect(person.page.locator(".segment")).to_have_css("direction", "ltr")
 
 
+def test_keeps_the_signs_of_an_option_and_its_letter_in_their_places(somebody: Comes) -> None:
+    text = Text("لغة", question="ما اللغة؟", options=["C++", "جافا"], gold=["0"])
+    batch = running_batch_of(
+        Kind.CHOICE, training=[text], tests=[text], language="ar", direction="rtl"
+    )
+    page = somebody(LAPTOP).start(batch).page
+    for name in (".option-letter", ".option-words"):
+        expect(page.locator(name)).to_have_count(2)
+    # From left to right: C, +, +, then what stands at the beginning of the line.
+    places = page.locator(".option-text").first.evaluate(
+        """(option) => [".option-words", ".option-letter"].flatMap((name) => {
+             const node = option.querySelector(name).firstChild, range = new Range();
+             return [...node.data].map((sign, at) => {
+               range.setStart(node, at);
+               range.setEnd(node, at + 1);
+               return [sign, range.getBoundingClientRect().left];
+             });
+           })"""
+    )
+    assert [sign for sign, _x in sorted(places, key=lambda place: place[1])] == list("C++A.")
+
+
 def test_names_what_is_near_in_the_language_of_the_text(somebody: Comes) -> None:
     text = Text("The city of Oslo.", gold=["Oslo"])
     person = somebody(LAPTOP).start(running_batch_of(Kind.SPANS, training=[text], language="fr"))
