@@ -7,6 +7,7 @@ from playwright.sync_api import Route, expect
 from annotation.models import Assignment, Judgement, Kind, Outcome
 from tests import make
 from tests.browser.person import DOUBLE_CLICK_MS, KEYBOARD, Person
+from tests.texts import Text, running_batch_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,6 +72,17 @@ def test_digits_are_found_by_their_place(
     tester.page.wait_for_selector("html.keys-on", state="attached")
     tester.page.evaluate(PRESS, [key, code, shift])
     assert chosen(tester) == [False, is_two]
+
+
+def test_finds_letters_by_their_place_on_a_keyboard_of_another_script(person: Person) -> None:
+    text = Text("Oslo.", options=["north", "south", "west"], gold=["0"])
+    person.start(running_batch_of(Kind.CHOICE, tests=[text], language="ar"))
+    person.page.wait_for_selector("html.keys-on", state="attached")
+    person.page.evaluate(PRESS, ["ؤ", "KeyC", False])
+    assert chosen(person) == [False, False, True]
+    person.page.evaluate(PRESS, ["؟", "Slash", True])
+    keys = person.page.locator("dialog[open]")
+    expect(keys.locator("[data-letter-keys]")).to_have_text(", A – C")
 
 
 @pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.LABELS])

@@ -323,6 +323,18 @@ def test_undoes_step_by_step(open_picker: Opened) -> None:
     assert picker.status == "There is nothing to undo."
 
 
+def test_undoes_by_the_place_of_the_key_where_it_gives_no_latin_letter(
+    open_picker: Opened,
+) -> None:
+    picker = open_picker()
+    picker.tap("Real")
+    key = {"key": "ئ", "code": "KeyZ", "ctrlKey": True, "bubbles": True, "cancelable": True}
+    picker.word("Real").evaluate(
+        "(el, key) => el.dispatchEvent(new KeyboardEvent('keydown', key))", key
+    )
+    assert picker.texts == []
+
+
 def test_adds_the_missing_partner_by_one_press(open_picker: Opened) -> None:
     picker = open_picker()
     picker.tap("(", "UAA")

@@ -676,8 +676,9 @@
       else this.step(token, next, event.shiftKey);
     }
 
-    actOf({ target, key, ctrlKey, metaKey, shiftKey }) {
-      if ((ctrlKey || metaKey) && key === "z" && !shiftKey) return "undo";
+    actOf({ target, key, code, ctrlKey, metaKey, shiftKey }) {
+      const isZ = key === "z" || (code === "KeyZ" && !/^[a-z]$/i.test(key));
+      if ((ctrlKey || metaKey) && isZ && !shiftKey) return "undo";
       if (ctrlKey || metaKey) return "";
       return target.token && (key === "Enter" || key === " ") ? "pick" : "";
     }

@@ -451,6 +451,13 @@
     return place && key.length === 1 && !shiftKey ? Number(place) : -1;
   }
 
+  /* Counted from A; of a keyboard of another script the key's place counts. */
+  function letterOf({ key, code }) {
+    const [, place] = /^Key([A-Z])$/.exec(code) || [];
+    const letter = /^[a-z]$/i.test(key) ? key.toUpperCase() : key.length === 1 && place;
+    return letter ? letter.charCodeAt(0) - "A".charCodeAt(0) : -1;
+  }
+
   function pressed(event) {
     // A key held down must not run through the page that its first press brought.
     if (event.key === "Enter" && event.repeat && page.contains(event.target)) event.preventDefault();
@@ -463,21 +470,25 @@
     }
     if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
     if (isTyping(event.target)) return;
-    if (event.key === "?") listKeys();
+    if (event.key === "?" || event.key === "؟") listKeys();
     else if (event.key === "Enter" && !isActive(event.target)) send();
     else if (form && digitOf(event) > 0) choose(digitOf(event) - 1);
-    else if (form?.querySelector(".option-letter") && /^[a-z]$/i.test(event.key)) {
-      choose(event.key.toLowerCase().charCodeAt(0) - "a".charCodeAt(0));
-    }
+    else if (form?.querySelector(".option-letter") && letterOf(event) >= 0) choose(letterOf(event));
     else if (form && digitOf(event) === 0) form.querySelector("[data-span-none], .option [name=none]")?.click();
     else return;
     event.preventDefault();
   }
 
-  /* Of the numbers those that choose something here. */
+  /* Of the numbers and letters those that choose something here, and the arrow that goes on. */
   function listKeys() {
-    const last = keys.querySelector("[data-last-key]"), options = page.querySelectorAll(".option input:not([name=none])");
-    if (last && options.length) last.textContent = Math.min(9, options.length);
+    const put = (name, text) => keys.querySelectorAll(name).forEach((el) => { el.textContent = text; });
+    const { length } = page.querySelectorAll(".option input:not([name=none])");
+    if (length) put("[data-last-key]", Math.min(9, length));
+    const letters = keys.querySelector("[data-letter-keys]");
+    if (letters) letters.hidden = !page.querySelector(".option-letter");
+    put("[data-last-letter]", String.fromCharCode("A".charCodeAt(0) + length - 1));
+    const text = page.querySelector(".segment");
+    if (text) put("[data-forward]", getComputedStyle(text).direction === "rtl" ? "←" : "→");
     keys.showModal();
   }
 
