@@ -159,7 +159,10 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
         about = {"opts": self.opts, "media": self.media}
         if isinstance(context.get("original"), Study):
             about |= study_frame(request.user, context["original"], tab=tab)
-        return TemplateResponse(request, template, {**frame, **about, **context})
+        whole = {**frame, **about, **context}
+        # Inside a study's frame the installation's lists are not what is looked for.
+        whole["is_nav_sidebar_enabled"] &= "tabs" not in whole
+        return TemplateResponse(request, template, whole)
 
     def confirm(
         self,

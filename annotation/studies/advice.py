@@ -57,7 +57,7 @@ def study_advice(study: Study) -> list[str]:
 
 def start_advice(study: Study, *, host: str = "") -> list[str]:
     """All that is told before the start."""
-    batches = list(study.batches.select_related("task", "training_set"))
+    batches = list(study.batches.select_related("task", "training_set", "pool"))
     return [
         *design_advice(study, batches, host=host),
         *unsure_verdicts(study),
@@ -83,16 +83,19 @@ def _named(cells: Iterable[tuple[str, int]]) -> str:
 
 def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
     cells = _cells(batches)
-    people = {cell: _people(group) for cell, group in cells.items()}
-    few = [cell for cell, count in people.items() if count < SMALL_GROUP]
-    unsure = {c: count for c, count in people.items() if SMALL_GROUP <= count < FEWEST_FOR_SURE}
+    people = Counter[str]()
+    for batch in batches:
+        of_pool = f" of {batch.pool_name}" if batch.pool_name else ""
+        people[_named([(str(batch.task), batch.shots)]) + of_pool] += batch.wanted
+    few = [name for name, count in people.items() if count < SMALL_GROUP]
+    unsure = {name: n for name, n in people.items() if SMALL_GROUP <= n < FEWEST_FOR_SURE}
     if few:
         yield (
-            f"Fewer than {SMALL_GROUP} people: {_named(few)}. Their intervals are wide, and nobody "
-            "can be called better or worse there: such a figure is exploratory."
+            f"Fewer than {SMALL_GROUP} people: {', '.join(few)}. Their intervals are wide, and "
+            "nobody can be called better or worse there: such a figure is exploratory."
         )
     if unsure:
-        on = "" if len(unsure) == len(cells) else f" on {_named(unsure)}"
+        on = "" if len(unsure) == len(people) else f" on {', '.join(unsure)}"
         yield NEVER_SURE.format(on=on, people=span(list(unsure.values())))
     splits = {c: {b.split for b in group if b.split is not None} for c, group in cells.items()}
     two = [cell for cell, numbers in splits.items() if len(numbers) == FEWEST_SPLITS - 1]
@@ -101,14 +104,6 @@ def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
             f"Two splits: {_named(two)}. How far splits differ cannot be told from two of them. "
             f"Take one, or {FEWEST_SPLITS} and more."
         )
-
-
-def _people(batches: Iterable[Batch]) -> int:
-    """Of one pool, whose people alone are claimed of: of the smallest, if there are several."""
-    pools = Counter[int | None]()
-    for batch in batches:
-        pools[batch.pool_id] += batch.wanted
-    return min(pools.values())
 
 
 def _of_pay(study: Study) -> Iterator[str]:

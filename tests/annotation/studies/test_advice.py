@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Channel, Study
+from annotation.models import Channel, Pool, Study
 from annotation.studies.advice import (
     design_advice,
     farthest_below,
@@ -219,3 +219,11 @@ def test_says_where_too_few_people_work_for_a_sure_verdict() -> None:
     batches.append(make.batch(study, large, zero_shot=True, wanted=8))
     (sentence,) = [one for one in design_advice(study, batches) if "sure" in one]
     assert sentence.startswith("No verdict on Small with 0 shots can be sure: 5 people")
+    crowd, experts = (
+        Pool.objects.create(study=study, name=name, slug=name.lower())
+        for name in ("Crowd", "Experts")
+    )
+    for batch, pool in zip(batches, (experts, crowd), strict=True):
+        batch.task, batch.pool = large, pool
+    (sentence,) = [one for one in design_advice(study, batches) if "sure" in one]
+    assert sentence.startswith("No verdict on Large with 0 shots of Experts can be sure")

@@ -166,3 +166,12 @@ def test_leads_from_what_was_stored_to_the_comparison(desk: Client, task: Task) 
     desk.post(job_done().result["store"])
     stored = desk.get(reverse("admin:annotation_job_change", args=[job_done().pk]))
     assert ">Open the comparison</a>" in stored.content.decode()
+
+
+def test_shows_the_operator_no_lists_inside_a_frame(admin_client: Client, task: Task) -> None:
+    lists = 'id="nav-sidebar"'
+    sent(admin_client, task)
+    job = Job.objects.get()
+    shown = admin_client.get(reverse("admin:annotation_job_change", args=[job.pk]))
+    assert lists not in shown.content.decode()
+    assert lists in admin_client.get(reverse("admin:annotation_job_changelist")).content.decode()
