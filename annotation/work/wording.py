@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from annotation.kinds.markup import MARKDOWN, RICH, rendered
 from annotation.models.benchmark import Markup
 
-# Languages of the catalogues that put no space between words.
-WITHOUT_SPACES = ("ja", "zh-hans")
+# What stands between hours, minutes and seconds, where it is no space.
+JOINTS = {"ar": " و", "ja": "", "zh-hans": ""}
 register = template.Library()
 NO_BREAK_SPACE = "\u00a0"
 ENDS_OF_SENTENCES = tuple(".!?…。！？؟۔।")
@@ -84,7 +84,7 @@ def minutes_text(minutes: int) -> str:
 
 
 def _side_by_side(parts: Sequence[str]) -> str:
-    return ("" if get_language() in WITHOUT_SPACES else " ").join(parts)
+    return JOINTS.get(get_language() or "", " ").join(parts)
 
 
 @register.filter("percent")

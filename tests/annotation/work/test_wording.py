@@ -62,7 +62,7 @@ def test_writes_shares_in_the_readers_way(language: str, whole: str, tenths: str
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("ar", "1 ساعة 2 دقيقة 3 ثوانٍ"),
+        ("ar", "1 ساعة و2 دقيقة و3 ثوانٍ"),
         ("ru", "1 час 2 минуты 3 секунды"),
         ("ja", "1時間2分3秒"),
     ],
