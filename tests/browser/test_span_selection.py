@@ -296,6 +296,17 @@ def test_follows_the_direction_of_the_text(open_picker: Opened) -> None:
 # ---- The list, undo, none
 
 
+def test_draws_the_edges_of_a_latin_name_around_it_in_arabic(open_picker: Opened) -> None:
+    picker = open_picker("قال Tim Cook إن الشركة", direction="rtl")
+    picker.tap("Tim", "Cook")
+    assert picker.texts == ["Tim Cook"]
+    edge = "(el) => parseFloat(getComputedStyle(el).boxShadow.match(/(-?[\\d.]+)px/)[1])"
+    # The beginning has its edge to the left, the end to the right, as in a text from the left.
+    assert picker.word("Tim").evaluate(edge) < 0 < picker.word("Cook").evaluate(edge)
+    picker.tap("الشركة", "إن")
+    assert picker.word("الشركة").evaluate(edge) < 0 < picker.word("إن").evaluate(edge)
+
+
 def test_removes_a_span_and_keeps_the_focus_at_hand(open_picker: Opened) -> None:
     picker = open_picker()
     picker.tap("He", "U.N.", "Belgrade")

@@ -234,7 +234,8 @@
 
   // A text that ends its sentence itself needs no full stop behind it.
   const ENDED = /[.!?…。！？؟۔।]\s*$/;
-  const MARKS = ["is-chosen", "is-first", "is-last"];
+  const MARKS = ["is-chosen", "is-first", "is-last", "is-ltr", "is-rtl"];
+  const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
   const EDGES = {
     "start-earlier": [1, -1], "start-later": [1, 1], "end-earlier": [2, -1], "end-later": [2, 1],
   };
@@ -381,6 +382,9 @@
         const el = inner.length ? create("span", "", text) : part.el;
         const chosen = over.filter(([, from, to]) => from <= start && end <= to);
         if (chosen.length) el.classList.add("is-chosen");
+        // The edges of a name in letters of the other direction lie where these begin and end.
+        const [letter] = text.match(/\p{L}/u) || [];
+        if (letter) el.classList.add(RIGHT_TO_LEFT.test(letter) ? "is-rtl" : "is-ltr");
         if (chosen.some(([, from]) => from === start)) el.classList.add("is-first");
         if (chosen.some(([, , to]) => to === end)) el.classList.add("is-last");
         return el;
