@@ -872,9 +872,10 @@
 
     say(...label) {
       // Pieces of the text stand between marks of their direction: they are in its language.
-      const { lang } = this.segments[0].el, parts = this.label(...label).split(/[\u2068\u2069]/);
+      const { el } = this.segments[0], parts = this.label(...label).split(/[\u2068\u2069]/);
+      const own = { lang: el.lang, dir: getComputedStyle(el).direction };
       this.find("status").replaceChildren(...parts.map((part, i) => (
-        i % 2 ? Object.assign(create("bdi", "", part), { lang }) : part)));
+        i % 2 ? Object.assign(create("bdi", "", part), own) : part)));
     }
   }
 
