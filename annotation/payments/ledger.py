@@ -38,7 +38,8 @@ from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import Person, people_of
-from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
+from annotation.work.finishing import HOUR_MS, elapsed_hours
+from annotation.work.money import CENT
 from annotation.work.wording import amount_text
 from scoring.tables.table import columns_in
 

@@ -20,8 +20,9 @@ from annotation.people.flags import Flag
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
-from annotation.work.finishing import CENT, earned
+from annotation.work.finishing import earned
 from annotation.work.joining import join_answers
+from annotation.work.money import CENT
 
 WINDOW = timedelta(minutes=5)
 # Fewer may be friends who were sent the link together.
@@ -178,7 +179,7 @@ def _cost(
         seconds = expected_seconds(study, {batch.task for batch in batches})
         each = estimate(study, batches, seconds=seconds).cost / max(total["wanted"], 1)
     left = 0 if study.is_closed else max(total["wanted"] - total["finished"], 0)
-    so_far = paid + earned(working_ms, study.hourly_rate)
+    so_far = paid + earned(working_ms, study.hourly_rate, study.currency)
     with_fee = 1 + study.platform_fee / 100
     expected = max(paid + left * each, so_far)
     return (so_far * with_fee).quantize(CENT), (expected * with_fee).quantize(CENT)

@@ -47,7 +47,7 @@ class Row:
         usual = item_ms * self.done
         self.minutes = person.paid_ms / 60_000
         self.pace = person.paid_ms / usual if usual else None
-        self.pay = due.total if due else earned(person.paid_ms, study.hourly_rate)
+        self.pay = due.total if due else earned(person.paid_ms, study.hourly_rate, study.currency)
 
     @property
     def needs_a_look(self) -> bool:

@@ -20,7 +20,7 @@ from annotation.models.errors import BadInput, Frozen, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import close_study, missing_to_rehearse, start_study
-from annotation.work.finishing import CENT
+from annotation.work.money import CENT
 
 JOB = "rehearse_study"
 SEED = 1

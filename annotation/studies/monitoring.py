@@ -27,7 +27,8 @@ from annotation.models import (
     WorkSummary,
     clock,
 )
-from annotation.work.finishing import CENT, elapsed_hours
+from annotation.work.finishing import elapsed_hours
+from annotation.work.money import CENT
 from annotation.work.qualifying import screen
 from scoring.tables.words import counted
 

@@ -171,7 +171,7 @@ def _amount(assignment: models.Assignment) -> Decimal:
 
 def _pay(assignment: models.Assignment) -> list[str]:
     study = assignment.study
-    worked = earned(assignment.paid_ms, study.hourly_rate)
+    worked = earned(assignment.paid_ms, study.hourly_rate, study.currency)
     figures = {
         "time": time_text(assignment.paid_ms // 1000),
         "worked": amount_text(worked, study.currency),

@@ -171,8 +171,8 @@ def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
 def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[Decimal, Decimal]:
     minimum = rule.least if rule else Decimal(0)
     return (
-        max(earned(1000 * time.least, study.hourly_rate), minimum),
-        max(earned(1000 * time.most, study.hourly_rate), minimum),
+        max(earned(1000 * time.least, study.hourly_rate, study.currency), minimum),
+        max(earned(1000 * time.most, study.hourly_rate, study.currency), minimum),
     )
 
 
@@ -208,7 +208,9 @@ def _caps(study: Study, contents: Contents, rules: Rules) -> list[str]:
         )
     more = _("After the first items up to %(reading)s more are paid for reading.")
     minimum = max((rule.least for rule in rules.values()), default=Decimal(0))
-    amount = max(earned(1000 * most_paid_s(study, contents), study.hourly_rate), minimum)
+    amount = max(
+        earned(1000 * most_paid_s(study, contents), study.hourly_rate, study.currency), minimum
+    )
     return [
         sentence % caps,
         *([more % caps] if any(content.checks for content in contents) else []),

@@ -13,7 +13,8 @@ from django.db.models import Count, QuerySet, Sum
 from annotation.models import Assignment, Batch, Outcome, OutcomeRule, Study, Task
 from annotation.models.batch import sizes_of
 from annotation.models.frozen import BatchContent
-from annotation.work.finishing import CENT, earned
+from annotation.work.finishing import earned
+from annotation.work.money import CENT
 from annotation.work.wording import minutes_text
 from scoring.tables.words import counted
 
@@ -64,12 +65,12 @@ def estimate(
         test = sizes[batch.test_set_id]
         per_key.update(dict.fromkeys(batch.exposure_keys, batch.wanted))
         items = batch.wanted * (checks + training + test)
-        worked = earned(round(items * seconds * 1000), study.hourly_rate)
+        worked = earned(round(items * seconds * 1000), study.hourly_rate, study.currency)
         beyond += max(batch.wanted * least - worked, Decimal(0))
         judgements += items
         most_s = batch.wanted * _longest_s(study, training, test, checks)
         longest_s += most_s
-        paid = earned(most_s * 1000, study.hourly_rate)
+        paid = earned(most_s * 1000, study.hourly_rate, study.currency)
         beyond_all += max(batch.wanted * least - paid, Decimal(0))
     return Estimate(
         batches=len(batches),
@@ -77,8 +78,8 @@ def estimate(
         people=max(per_key.values(), default=0),
         judgements=judgements,
         hours=judgements * seconds / 3600,
-        cost=earned(round(judgements * seconds * 1000), study.hourly_rate) + beyond,
-        most=earned(longest_s * 1000, study.hourly_rate) + beyond_all,
+        cost=earned(round(judgements * seconds * 1000), study.hourly_rate, study.currency) + beyond,
+        most=earned(longest_s * 1000, study.hourly_rate, study.currency) + beyond_all,
     )
 
 

@@ -10,8 +10,8 @@ from django.db.models import F
 from annotation.models import Assignment, HookEvent, Outcome, OutcomeRule, Place, Study, WorkState
 from annotation.models.frozen import batch_content
 from annotation.models.webhook import tell
+from annotation.work.money import smallest_unit
 
-CENT = Decimal("0.01")
 HOUR_MS = 3_600_000
 
 
@@ -36,10 +36,10 @@ def in_hand_ms(assignment: Assignment, *, at: datetime) -> int:
     return paid_ms(assignment.shown_at, at, caps_s[WorkState(assignment.state)])
 
 
-def earned(milliseconds: int, hourly_rate: Decimal) -> Decimal:
+def earned(milliseconds: int, hourly_rate: Decimal, currency: str) -> Decimal:
     """What worked time is worth at an hourly rate, before any minimum."""
     hours = Decimal(milliseconds) / Decimal(HOUR_MS)
-    return (hours * hourly_rate).quantize(CENT, ROUND_HALF_UP)
+    return (hours * hourly_rate).quantize(smallest_unit(currency), ROUND_HALF_UP)
 
 
 def elapsed_hours(consented_at: datetime | None, finished_at: datetime | None) -> float:
@@ -52,8 +52,9 @@ def elapsed_hours(consented_at: datetime | None, finished_at: datetime | None) -
 def amount_due(assignment: Assignment, outcome: str) -> Decimal:
     """What an outcome pays by the study's rule: the time if it pays for time, and at least what is
     promised for it, which a reward that is changed later does not take back."""
-    rule = OutcomeRule.objects.filter(study=assignment.study, outcome=outcome).first()
-    worked = earned(assignment.paid_ms, assignment.study.hourly_rate)
+    study = assignment.study
+    rule = OutcomeRule.objects.filter(study=study, outcome=outcome).first()
+    worked = earned(assignment.paid_ms, study.hourly_rate, study.currency)
     if rule is None:
         return worked
     return max(worked if rule.pays_time else Decimal(0), rule.least)

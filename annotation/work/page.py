@@ -268,7 +268,7 @@ def _place_html(language: str, **here: Any) -> SafeString:
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
     # To the nearest: rounded up, they would stand beside an amount of fewer.
     rules, minutes = content.rules, round(assignment.paid_ms / 60_000)
-    amount = earned(assignment.paid_ms, rules.hourly_rate)
+    amount = earned(assignment.paid_ms, rules.hourly_rate, rules.currency)
     quarters = _quarters_done(assignment.step - content.test_from, len(content.test))
     left = 0 if quarters else _minutes_left(assignment, content.steps)
     return _worked_text(get_language(), minutes, amount, rules.currency, left, quarters)

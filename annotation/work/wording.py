@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds.markup import MARKDOWN, RICH, rendered
 from annotation.models.benchmark import Markup
+from annotation.work.money import smallest_unit
 
 # What stands between hours, minutes and seconds, where it is no space.
 JOINTS = {"ar": " و", "ja": "", "zh-hans": ""}
@@ -34,9 +35,11 @@ def _here() -> Locale:
 
 
 @register.filter("money")
-def amount_text(amount: Decimal | int, currency: str, places: int = 2) -> str:
-    """Write an amount in the way of the reader's language, with the currency's code: 1,234.50
-    USD."""
+def amount_text(amount: Decimal | int, currency: str, places: int | None = None) -> str:
+    """Write an amount in the way of the reader's language, with the currency's code, and with as
+    many places as that has: 1,234.50 USD, 1,234 JPY."""
+    if places is None:
+        places = 0 if amount == int(amount) and smallest_unit(currency) == 1 else 2
     shape = _shape(_here(), places)
     return format_currency(amount, currency, shape, _here(), currency_digits=False)
 

@@ -52,7 +52,7 @@ def _complete_together(batch: Batch, numbers: range, answer_of: AnswerOf) -> Non
         outcome=Outcome.COMPLETED,
         step=len(shown),
         paid_ms=paid_ms,
-        amount=earned(paid_ms, batch.study.hourly_rate),
+        amount=earned(paid_ms, batch.study.hourly_rate, batch.study.currency),
         consented_at=make.NOON,
         training_ended_at=make.NOON if batch.training_set else None,
         finished_at=times[-1],

@@ -52,7 +52,13 @@ def test_counts_the_time_between_two_moments_up_to_the_cap(
     [(3_600_000, "10.00"), (1_799, "0.00"), (1_800, "0.01"), (5_399, "0.01"), (5_400, "0.02")],
 )
 def test_rounds_half_a_cent_up(milliseconds: int, amount: str) -> None:
-    assert str(earned(milliseconds, Decimal(10))) == amount
+    assert str(earned(milliseconds, Decimal(10), "USD")) == amount
+
+
+def test_pays_whole_yen() -> None:
+    """600 an hour: 130.62 s are worth 21.77, and a yen has no cents."""
+    assert earned(130_620, Decimal(600), "JPY") == 22
+    assert str(earned(130_620, Decimal(600), "CNY")) == "21.77"
 
 
 @pytest.mark.parametrize(

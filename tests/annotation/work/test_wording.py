@@ -40,6 +40,9 @@ def test_groups_and_keeps_every_cent_as_written_in_india() -> None:
             amount_text(Decimal("90071992547409.93"), "INR") == "9,00,71,99,25,47,409.93\u00a0INR"
         )
         assert amount_text(12, "INR", places=0) == "12\u00a0INR"
+        # What was due before whole yen were paid stays what it was.
+        told = [amount_text(Decimal(amount), "JPY") for amount in ("1200.00", "21.77")]
+        assert told == ["1,200\u00a0JPY", "21.77\u00a0JPY"]
 
 
 @pytest.mark.parametrize(
