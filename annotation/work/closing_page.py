@@ -12,7 +12,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation import models
 from annotation.work.finishing import amount_due, earned, in_hand_ms
-from annotation.work.wording import amount_text, in_language, share_text, time_text
+from annotation.work.wording import amount_text, gap, in_language, share_text, time_text
 
 
 def ending_of(assignment: models.Assignment) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _why_displaced(assignment: models.Assignment) -> str:
             "You were away for longer than the place could be kept, and somebody else took it "
             "before you came back."
         )
-    return " ".join([why, _("What you sent until then is stored.")])
+    return gap().join([why, _("What you sent until then is stored.")])
 
 
 def _amount(assignment: models.Assignment) -> Decimal:

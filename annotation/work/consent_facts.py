@@ -15,6 +15,7 @@ from annotation.work.finishing import earned
 from annotation.work.wording import (
     about_amount,
     amount_text,
+    gap,
     in_minutes,
     language_name,
     minutes_text,
@@ -74,7 +75,7 @@ def _asked(content: BatchContent) -> str:
     kind = answer_kind(content.kind)
     asks = kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
     shows_images = any(example.images for example in content.test)
-    return " ".join([asks, *([_("You need to see images for it.")] if shows_images else [])])
+    return gap().join([asks, *([_("You need to see images for it.")] if shows_images else [])])
 
 
 def _rules(study: Study) -> Rules:

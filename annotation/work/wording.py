@@ -76,6 +76,12 @@ def time_text(seconds: int) -> str:
     return _side_by_side(parts)
 
 
+@register.simple_tag
+def gap() -> str:
+    """What stands between two sentences: nothing where scripts have no spaces."""
+    return " " if JOINTS.get(get_language() or "", " ") else ""
+
+
 @register.filter("minutes")
 def minutes_text(minutes: int) -> str:
     """Write a time from an hour on with its hours: 7 hours 58 minutes."""

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -76,7 +77,10 @@ def test_goes_on_by_the_resume_link_in_another_browser() -> None:
 def test_refuses_a_cookie_that_was_changed() -> None:
     client = enter(make.running_batch())
     start(client)
-    client.cookies["annotator"] = client.cookies["annotator"].value.replace("assignment", "xx")
+    signed = signing.b64_decode(client.cookies["annotator"].value.encode())
+    changed = signed.replace(b"assignment", b"xx")
+    assert changed != signed
+    client.cookies["annotator"] = signing.b64_encode(changed).decode()
     assert client.get(WORK).status_code == 403
 
 

@@ -65,6 +65,20 @@ def test_writes_shares_in_the_readers_way(language: str, whole: str, tenths: str
 @pytest.mark.parametrize(
     ("language", "text"),
     [
+        ("ja", "正解：<bdi>2</bdi>"),
+        ("zh-hans", "正确答案：<bdi>2</bdi>"),
+        ("de", "Die richtige Antwort: <bdi>2</bdi>"),
+    ],
+)
+def test_puts_no_space_between_sentences_of_scripts_without(language: str, text: str) -> None:
+    template = "{% load i18n wording %}{% translate 'The right answer:' %}{% gap %}<bdi>2</bdi>"
+    with translation.override(language):
+        assert Template(template).render(Context()) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
         ("ar", "1 ساعة و2 دقيقة و3 ثوانٍ"),
         ("ru", "1 час 2 минуты 3 секунды"),
         ("ja", "1時間2分3秒"),
