@@ -105,6 +105,23 @@ def test_keeps_the_signs_of_an_option_and_its_letter_in_their_places(somebody: C
     assert [sign for sign, _x in sorted(places, key=lambda place: place[1])] == list("C++A.")
 
 
+def test_says_what_was_chosen_beside_the_buttons_that_move_its_end(somebody: Comes) -> None:
+    text = Text("أعلنت شركة Microsoft نتائجها.", question="ما الشركات؟", gold=["Microsoft"])
+    batch = running_batch_of(Kind.SPANS, training=[text], language="ar", direction="rtl")
+    page = somebody((360, 740), touch=True).start(batch).page
+    page.locator(".span-word", has_text="Microsoft").tap()
+    words = page.locator("[data-span-status]").evaluate(
+        """(status) => {
+             const range = new Range();
+             range.selectNodeContents(status);
+             return Math.min(...[...range.getClientRects()].map(({ left }) => left));
+           }"""
+    )
+    buttons = page.locator(".span-nudge").bounding_box()
+    assert buttons is not None
+    assert words >= buttons["x"] + buttons["width"]
+
+
 def test_names_what_is_near_in_the_language_of_the_text(somebody: Comes) -> None:
     text = Text("The city of Oslo.", gold=["Oslo"])
     person = somebody(LAPTOP).start(running_batch_of(Kind.SPANS, training=[text], language="fr"))
