@@ -140,7 +140,7 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
     value: Any = row
     for name in path.split("."):
         if isinstance(value, list) and PLACE.fullmatch(name):
-            value = [*value, *[None] * int(name[1:-1])][int(name[1:-1])]
+            value = next(iter(value[int(name[1:-1]) :]), [])
         elif isinstance(value, list) and name.isdecimal():
             value = [one[int(name)] for one in value if isinstance(one, list) and one[int(name) :]]
         elif isinstance(value, list):

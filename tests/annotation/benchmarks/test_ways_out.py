@@ -161,3 +161,10 @@ def test_asks_about_many_versions_in_a_few_lines(tmp_path: Path) -> None:
     asked = asked_of({f"set/dev_{n}.jsonl": row for n in range(40)}, tmp_path)
     first = ["together", "each", ["0"], ["1"], ["10"], ["11"]]
     assert [said(line)["versions"] for line in asked.readings] == first
+
+
+def test_an_empty_list_has_nothing_in_its_first_place() -> None:
+    rows = [("Ann sees Bo.", [["Ann", "Bo"], ["0:3", "9:11"]]), ("Nobody.", [])]
+    how = {"columns": {"answer": "names.[0]"}, "kind": "spans", "answers": "set"}
+    task = read_text("t.jsonl", table("text", "names", rows=rows), said=how)
+    assert gold_of(task) == ["Ann + Bo", ""]
