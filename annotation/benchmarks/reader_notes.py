@@ -25,6 +25,10 @@ READER_MESSAGES = {
         "Files whose first line counts as names of columns, and looks like a row: {count}."
     ),
     "fewer_options": "Rows with empty options, which have fewer buttons: {count}.",
+    "shortened": (
+        "Rows of which one piece is kept, and others are lost: {count}. A path that ends in “.*” "
+        "keeps all."
+    ),
     "equal_pieces": "Equal pieces of one answer, which count once: {count}.",
     "missing_unseen": "Signs of no answer (“missing”) that stand in no cell: {count}.",
     "language": (

@@ -40,6 +40,7 @@ from annotation.benchmarks.formats.one_table import (
     is_text_column,
     labels_in_columns,
     repeats,
+    shortened,
     text_paths,
     there,
 )
@@ -157,7 +158,10 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
     if isinstance(first, list) and isinstance(one, list):
         # The same place of each list, or one of them.
         room = max(0, MOST_PARTS - len(one))
-        names = [*map(str, range(len(one))), *(f"[{n}]" for n in range(len(first))[:room])]
+        short = shortened(f"{path}.0", table.rows)
+        first = value_at(short[0].fields, str(path)) if short else first
+        places = [*map(str, range(len(one))), *(f"[{n}]" for n in range(len(first))[:room])]
+        names = [*["*"] * bool(short), *places]
         parts = {n: written(value_at({"": first}, f".{n}")) for n in names}
     elif isinstance(one, dict) and "text" not in one:
         parts = one

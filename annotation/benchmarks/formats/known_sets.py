@@ -134,13 +134,15 @@ def _nested(row: dict[str, Any], path: list[str]) -> Iterator[dict[str, Any]]:
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
     """What stands in a column, or inside of it; of each, where a list stands on the way, unless
-    its [place] is named."""
+    its [place] is named; of all lists in a list where * is."""
     if path in row or "." not in path:
         return row.get(path)
     value: Any = row
     for name in path.split("."):
         if isinstance(value, list) and PLACE.fullmatch(name):
             value = next(iter(value[int(name[1:-1]) :]), [])
+        elif isinstance(value, list) and name == "*":
+            value = [piece for one in value for piece in (one if isinstance(one, list) else [one])]
         elif isinstance(value, list) and name.isdecimal():
             value = [one[int(name)] for one in value if isinstance(one, list) and one[int(name) :]]
         elif isinstance(value, list):

@@ -104,6 +104,18 @@ def repeats(path: str, table: Table) -> bool:
     return len({str(value_at(row.fields, path)) for row in table.rows}) * 2 <= len(table.rows)
 
 
+def shortened(path: Any, rows: Sequence[Record]) -> list[Record]:
+    """Rows of which a path keeps one place of lists whose lengths differ, and so may lose more."""
+    above, _, place = path.rpartition(".") if isinstance(path, str) else ("", "", "")
+    cells = [value_at(row.fields, above) if place.isdecimal() else None for row in rows]
+    lists = [
+        [len(one) for one in cell if isinstance(one, list)] if isinstance(cell, list) else []
+        for cell in cells
+    ]
+    is_even = len({length for of in lists for length in of} - {0}) < 2
+    return [r for r, of in zip(rows, lists, strict=True) if not is_even and max(of, default=0) > 1]
+
+
 def text_paths(name: str, rows: Sequence[Record]) -> list[str]:
     """Find where the column's texts stand: in objects, or the objects of a list, each that holds
     one in most rows."""

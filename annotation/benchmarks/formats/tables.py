@@ -47,7 +47,7 @@ from annotation.benchmarks.formats.known_sets import (
 )
 from annotation.benchmarks.formats.marks import MARKS, has_marks
 from annotation.benchmarks.formats.missing import in_words, offered_in, signs_of, without_signs
-from annotation.benchmarks.formats.one_table import NOTHING, Table, is_row
+from annotation.benchmarks.formats.one_table import NOTHING, Table, is_row, shortened
 from annotation.benchmarks.formats.own_options import WITH_OPTIONS
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
@@ -103,6 +103,8 @@ class TableReader:
         self.unseen = [*filter(None, said.get("missing", ()))]
         # Rows with empty options.
         self.fewer_options: list[str] = []
+        # Rows of which one piece of several is kept.
+        self.shortened: list[str] = []
         # Rows by the reason, and the first of each.
         self.left_out: Counter[str] = Counter()
         self.first_left_out: dict[str, str] = {}
@@ -142,6 +144,9 @@ class TableReader:
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._has_marks = has_marks(table, self._said_kind, as_set=self.as_set)
+        above = str(columns["answer"]).rpartition(".")[0]
+        short = shortened(columns["answer"], table.rows)
+        self.shortened += [f"{row.where}, of “{above}”" for row in short]
         table = without_signs(table, self._choices)
         self._names = {} if self._has_marks else self._label_names(table)
         # No label may fit, unless the task's file says what stands for no answer.

@@ -168,3 +168,21 @@ def test_an_empty_list_has_nothing_in_its_first_place() -> None:
     how = {"columns": {"answer": "names.[0]"}, "kind": "spans", "answers": "set"}
     task = read_text("t.jsonl", table("text", "names", rows=rows), said=how)
     assert gold_of(task) == ["Ann + Bo", ""]
+
+
+def test_names_the_rows_of_which_a_path_keeps_a_piece_alone() -> None:
+    rows = [
+        ("The pool is fine.", [{"of": [["The pool"], ["0:8"]]}]),
+        ("The zone of palms is fine.", [{"of": [["The zone", "of palms"], ["0:8", "9:17"]]}]),
+    ]
+    text = table("text", "opinions", rows=rows)
+    how: dict[str, object] = {"columns": {"answer": "opinions.of.0.0"}}
+    how |= {"kind": "spans", "answers": "set"}
+    short = read_text("t.jsonl", text, said=how)
+    assert short.notes["shortened"] == ["t.jsonl, line 2, of “opinions.of.0”"]
+    how["columns"] = {"answer": "opinions.of.0.*"}
+    whole = read_text("t.jsonl", text, said=how)
+    assert gold_of(whole) == ["The pool", "The zone + of palms"]
+    assert "shortened" not in whole.notes
+    asked = question(text, said={**how, "columns": {"answer": "opinions.of.0"}})
+    assert next(iter(asked.readings)) == '"columns": {"answer": "opinions.of.0.*"}'
