@@ -64,7 +64,7 @@ def find_columns(table: Table) -> Fields:
     if not known.name and "answer" not in named:
         _check_no_tags(table)
     for name, given in named.items():
-        if absent := [one for one in as_list(given) if not _is_there(one, names)]:
+        if absent := [one for one in as_list(given) if not is_there(one, names)]:
             # Parts whose answers are hidden may lack the column.
             sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {there(names)}."
             raise Unlabelled(sentence, names) if name == "answer" else BadInput(sentence)
@@ -202,7 +202,7 @@ def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
         return found | {
             name: given
             for name, given in known.columns.items()
-            if all(_is_there(one, names) for one in as_list(given))
+            if all(is_there(one, names) for one in as_list(given))
         }
     if "options" not in found and (own := _option_columns(names)):
         found["options"] = own
@@ -286,7 +286,8 @@ def _in_words(names: Sequence[str]) -> str:
     return " and ".join(f"“{name}”" for name in names)
 
 
-def _is_there(path: str, names: Sequence[str]) -> bool:
+def is_there(path: str, names: Sequence[str]) -> bool:
+    """Whether it is a column or leads into one."""
     return _place(path, names) >= 0
 
 

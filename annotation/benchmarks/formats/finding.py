@@ -1,18 +1,22 @@
 """The tasks that a benchmark's files hold, each with what its own file says."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from annotation.benchmarks.archives import TABLES, Files, way_to_table
-from annotation.benchmarks.formats.content import Fields
+from annotation.benchmarks.formats.columns import is_there
+from annotation.benchmarks.formats.content import Ambiguous, Fields
 from annotation.benchmarks.formats.joining import LINE, LINES, joined
+from annotation.benchmarks.formats.known_sets import as_list
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, find_folders, find_tables
-from annotation.benchmarks.formats.task_files import is_task_file, read_task_file
+from annotation.benchmarks.formats.task_files import also_said, is_task_file, read_task_file
 from annotation.benchmarks.formats.versions import in_versions
 from annotation.models.errors import BadInput
 
+# Refusals of tables, in one sentence.
+MOST_TOLD = 3
 Described = list[tuple[TaskFiles, Fields]]
 
 
@@ -28,7 +32,10 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
                 raise BadInput(ways[0])
         found, ignored = find_tables(files.names, files.title, task_files)
     owns = {task.own: read_task_file(files.read(task.own), task.own) for task in found if task.own}
-    own = {task.own: {**owns.get(task.own, {}), **said} for task in found}
+    # Of several tables, those have its columns that a line was said of.
+    shared = {"shared": said["columns"]} if len(found) > 1 and "columns" in said else {}
+    rest = {name: value for name, value in said.items() if not (shared and name == "columns")}
+    own = {task.own: also_said(owns.get(task.own, {}), {**rest, **shared}) for task in found}
     joins = {task_file: one.get("join", "") for task_file, one in own.items()}
     if LINE in joins.values() and not any(map(LINES.fullmatch, files.names)):
         raise BadInput(
@@ -52,6 +59,25 @@ def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[s
         for tasks in (found, [task for task, _own in described])
     )
     return described, [*ignored, *sorted(there - meant)]
+
+
+def check_read(refused: Sequence[tuple[TaskFiles, BadInput]], count: int) -> None:
+    """Raise what hinders tables; Ambiguous where others of the `count` can be read."""
+    if 0 < len(refused) < count and all(task.is_table for task, _refusal in refused):
+        told = " ".join(str(refusal) for _task, refusal in refused[:MOST_TOLD])
+        files = [file for task, _refusal in refused for one in task.sets for file in one.files]
+        way = "What is meant for one table alone goes into a task.json in its folder."
+        raise Ambiguous("", f"{told} {way}", ("leave_out", files, "leave out what cannot be read"))
+    for _task, refusal in refused:
+        raise refusal
+
+
+def check_somewhere(names: Sequence[str], columns: Fields) -> None:
+    """Raise BadInput for a column that is said of several tables and that none of them has."""
+    paths = ((field, path) for field, given in columns.items() for path in as_list(given))
+    for field, path in paths:
+        if not is_there(path, names):
+            raise BadInput(f"No table has a column “{path}” for the {field}.")
 
 
 def _without(task: TaskFiles, left_out: Collection[str]) -> TaskFiles:

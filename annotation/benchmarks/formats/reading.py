@@ -13,7 +13,7 @@ from annotation.benchmarks.formats.class_names import class_names
 from annotation.benchmarks.formats.content import Fields
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
 from annotation.benchmarks.formats.files import as_utf8, read_table
-from annotation.benchmarks.formats.finding import Described, find_tasks
+from annotation.benchmarks.formats.finding import Described, check_read, check_somewhere, find_tasks
 from annotation.benchmarks.formats.joining import (
     ask_to_join,
     lines_beside,
@@ -84,7 +84,11 @@ def read_benchmark(
     wanted = [(task, own) for task, own in found if not only or task.slug in only]
     try:
         check_training([task for task, _own in wanted])
-        return _read_all(wanted, files, progress, encoding=encoding, draw=draw, lax=lax), ignored
+        tasks = _read_all(wanted, files, progress, encoding=encoding, draw=draw, lax=lax)
+        check_somewhere(
+            [name for task in tasks for name in task.names], (said or {}).get("columns", {})
+        )
+        return tasks, ignored
     except BadInput:
         if not any("join" in own for _task, own in wanted):
             unread = [task for task, _own in wanted]
@@ -96,12 +100,18 @@ def _read_all(
     wanted: Described, files: Files, progress: Progress, **how: Any
 ) -> list[content.ReadTask]:
     tasks, unlabelled = list[content.ReadTask](), list[Unlabelled]()
+    unread = list[tuple[TaskFiles, BadInput]]()
     for number, (task, own) in enumerate(wanted):
         progress(number, len(wanted), f"Reading {task.name}")
         try:
             tasks.append(read_task(task, files, dict(own), **how))
         except Unlabelled as refusal:
             unlabelled.append(refusal)
+        except content.Ambiguous:
+            raise
+        except BadInput as refusal:
+            unread.append((task, refusal))
+    check_read(unread, len(wanted))
     _leave_out(unlabelled, tasks)
     ask_about_hidden(tasks, {task.slug: own for task, own in wanted})
     return tasks

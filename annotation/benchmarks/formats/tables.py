@@ -24,7 +24,7 @@ from annotation.benchmarks.formats.cells import (
     written,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
-from annotation.benchmarks.formats.columns import are_options, find_columns, sort_out
+from annotation.benchmarks.formats.columns import are_options, find_columns, is_there, sort_out
 from annotation.benchmarks.formats.content import (
     LONGEST_GROUP,
     NOT_TEXT,
@@ -61,7 +61,7 @@ MARK = "#### "
 # What a task's file says of its tables, and no field of a task holds.
 SAID = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
-    *("rows", "apart_by", "versions", "join"),
+    *("rows", "apart_by", "versions", "join", "shared"),
 )
 
 
@@ -190,7 +190,10 @@ class TableReader:
         names = list(dict.fromkeys(name for row in rows for name in row.fields))
         if not all(map(is_text, names)):
             raise BadInput(f"{file}, line 1: the name of a column holds {NOT_TEXT}.")
-        table = Table(file, names, rows, self.known, self._said)
+        shared = (self._said.get("shared") or {}).items()
+        here = {field: of for field, of in shared if all(is_there(p, names) for p in as_list(of))}
+        columns = {**(self._said.get("columns") or {}), **here}
+        table = Table(file, names, rows, self.known, {**self._said, "columns": columns})
         return replace(table, columns=find_columns(table))
 
     def _with_classes(self, row: Fields) -> Fields:
@@ -222,7 +225,7 @@ class TableReader:
             return None if given is None else value_at(cells, given)
 
         question = cell("question")
-        if self.known.asks and "question" not in (self._said.get("columns") or {}):
+        if self.known.asks and "question" not in table.said["columns"]:
             question = re.sub(
                 r"{([^}]*)}", lambda m: str(text_of(value_at(cells, m[1]))), self.known.asks
             )

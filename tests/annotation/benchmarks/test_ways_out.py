@@ -1,6 +1,7 @@
 """Files as strangers brought them: what is asked of them can be answered by a line that is offered,
 and no column, id or row is taken for another, or lost, in silence."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from annotation.benchmarks.formats.task_files import also_said
 from annotation.models.errors import BadInput
 from tests.annotation.benchmarks.test_published_files import gold_of
 from tests.annotation.benchmarks.test_strange_tables import question, table
-from tests.annotation.benchmarks.test_tables import lines, read_text
-from tests.annotation.benchmarks.test_unusual_shapes import asked_of, said
+from tests.annotation.benchmarks.test_tables import lines, read, read_text
+from tests.annotation.benchmarks.test_unusual_shapes import asked_of, folder_of, said
 
 PAIRS = [(f"Man {n} eats.", f"Somebody {n} eats.") for n in range(12)]
 CONTEXT = '"columns": {"context": ["sentence1", "sentence2"]}'
@@ -186,3 +187,37 @@ def test_names_the_rows_of_which_a_path_keeps_a_piece_alone() -> None:
     assert "shortened" not in whole.notes
     asked = question(text, said={**how, "columns": {"answer": "opinions.of.0"}})
     assert next(iter(asked.readings)) == '"columns": {"answer": "opinions.of.0.*"}'
+
+
+PREMISES = table(
+    "premise",
+    "hypothesis",
+    "gold_label",
+    rows=[(f"P {n}.", f"H {n}.", "yn"[n % 2]) for n in range(12)],
+)
+REVIEWS = table("Body", "mark", rows=[(f"Review {n}.", "yn"[n % 2]) for n in range(12)])
+
+
+def test_a_line_counts_for_the_tables_that_have_its_columns(tmp_path: Path) -> None:
+    folder = folder_of({"nli/test.jsonl": PREMISES, "reviews/test.jsonl": REVIEWS}, tmp_path)
+    line = {"columns": {"context": "Body", "answer": "mark"}}
+    assert [gold_of(task)[:2] for task in read(folder, said=line)] == [["y", "n"], ["y", "n"]]
+    (folder / "reviews/task.json").write_text(json.dumps(line))
+    (folder / "nli/task.json").write_text('{"columns": {"context": "hypothesis"}}')
+    nli, reviews = read(folder, said={"columns": {"question": "premise"}})
+    assert nli.sets[-1].examples[0].context == ("H 0.",)
+    assert reviews.sets[-1].examples[0].context == ("Review 0.",)
+    line["columns"]["question"] = "Title"
+    with pytest.raises(BadInput, match=r"No table has a column “Title” for the question\."):
+        read(folder, said={**line, "unused": ["premise"]})
+
+
+def test_offers_to_leave_out_what_cannot_be_read_beside_others(tmp_path: Path) -> None:
+    tagged = table("tokens", "tags", rows=[(["Ann", "sees"], ["B-PER", "O"])] * 3)
+    files = {"ner/test.jsonl": tagged, "pos/test.jsonl": tagged, "nli/test.jsonl": PREMISES}
+    asked = asked_of(files, tmp_path)
+    way = "What is meant for one table alone goes into a task.json in its folder."
+    assert asked.what.startswith("ner/test.jsonl") and asked.what.endswith(way)
+    (line,) = asked.readings
+    assert line == '"leave_out": ["ner/test.jsonl", "pos/test.jsonl"]'
+    assert [task.slug for task in read(tmp_path / "folder", said=said(line))] == ["nli"]
