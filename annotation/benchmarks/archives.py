@@ -46,6 +46,7 @@ NEITHER = "neither a folder nor a readable zip file nor a table (CSV, TSV, JSON,
 SIGNS = "\t|;@"
 # Of a token, in files of tokens.
 TAG = re.compile(r"O|[BIESLU]-\S+")
+COUNTED = re.compile(r"\d+\t")
 AS_SPANS = (
     "write a row a text instead, with the words to choose as a list: "
     '{"context": "Anna is in Rome.", "answer": ["Rome"]}.'
@@ -115,8 +116,11 @@ def way_to_table(name: str, data: bytes) -> str:
 
 def of_tokens(file: str, lines: Sequence[str]) -> str:
     """What to do with a file whose lines end in the tags of tokens; empty for others."""
-    tags = [tag for line in lines for tag in line.split()[-1:] if TAG.fullmatch(tag)]
-    if len(tags) * 10 >= len(lines) * 9 and any(tag.startswith("B-") for tag in tags):
+    bare = [line for line in lines if not line.startswith("#")]
+    tags = [tag for line in bare for tag in line.split()[-1:] if TAG.fullmatch(tag)]
+    are_tags = len(tags) * 10 >= len(bare) * 9 and any(tag.startswith("B-") for tag in tags)
+    # Below comments, as trees are written.
+    if are_tags or (bare and len(bare) < len(lines) and all(map(COUNTED.match, bare))):
         return f"{file} holds a token a line, with its tag (CoNLL): {AS_SPANS}"
     return ""
 

@@ -21,6 +21,7 @@ from annotation.benchmarks.formats.content import (
 )
 from annotation.benchmarks.formats.known_sets import (
     ASIDE_FIELDS,
+    NO_NAME,
     PARTS,
     USUAL,
     KnownSet,
@@ -48,7 +49,7 @@ from annotation.models.errors import BadInput
 
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
-ID = re.compile(r"(?i:\bid|_id)$|[a-z]I[dD]$")
+ID = re.compile(rf"(?i:\bid|_id)$|[a-z]I[dD]$|{re.escape(NO_NAME)}$")
 TAGS = re.compile(r"tags?$", re.I)
 # Whatever else may be an answer beside it.
 NAMED_RIGHT = ("correctanswers",)

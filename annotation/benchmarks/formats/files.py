@@ -22,7 +22,14 @@ from annotation.benchmarks.formats.content import (
     read_json,
     read_records,
 )
-from annotation.benchmarks.formats.known_sets import HEADLESS, USUAL, key, known_set, part_in
+from annotation.benchmarks.formats.known_sets import (
+    HEADLESS,
+    NO_NAME,
+    USUAL,
+    key,
+    known_set,
+    part_in,
+)
 from annotation.models.errors import BadInput
 
 LONGEST_CELL, MOST_ROWS = 1_000_000, 1_000_000
@@ -184,18 +191,18 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
     rows = _cells(text, file, sign, is_tsv=is_tsv)
     if not rows:
         raise BadInput(f"{file} is empty: it needs a line of names and a row a question.")
-    if tokens := of_tokens(file, [cells[-1] for _, cells in rows]):
+    if tokens := of_tokens(file, ["\t".join(cells) for _, cells in rows]):
         raise BadInput(tokens)
     names = _headless(file, [cells for _, cells in rows])
     if not names:
-        names = [cell.strip() for cell in rows.pop(0)[1]]
+        names = [cell.strip() or NO_NAME for cell in rows.pop(0)[1]]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise BadInput(
                 f"{file}, line 1: two columns have one name (“{twice[0][:60]}”). If this line is a "
                 "row already, write the columns' names above it."
             )
     for where, cells in rows:
-        if [cell.strip() for cell in cells] == names:
+        if [cell.strip() or NO_NAME for cell in cells] == names:
             raise BadInput(f"{file}, line {where}: the line of names stands here once more.")
         if len(cells) != len(names):
             raise BadInput(

@@ -31,6 +31,8 @@ HIDDEN_WORDS: list[str] = _DATA["hidden"]["words"]
 # Names of columns that files lack, by a pattern of their names.
 HEADLESS: Mapping[str, list[str]] = {one["named"]: one["columns"] for one in _DATA["headless"]}
 PROGRAMS = re.compile(_DATA["programs"]["names"])
+# Of the column where tables count their rows.
+NO_NAME = "(no name)"
 # Of a list.
 PLACE = re.compile(r"\[\d{1,3}\]")
 _ASIDE = re.compile(re.sub(r"\s", "", _DATA["aside"]["names"]))
@@ -164,7 +166,7 @@ def usual_columns(names: Collection[str]) -> dict[str, Any]:
 def is_aside(name: str, of: KnownSet = NO_SET) -> bool:
     """Whether a column of this name holds no part of what is asked, in any table or this one."""
     known = any(re.fullmatch(one, name) for one in of.aside)
-    return known or not name.strip() or _ASIDE.fullmatch(key(name)) is not None
+    return known or name.strip() in ("", NO_NAME) or _ASIDE.fullmatch(key(name)) is not None
 
 
 def part_in(name: str) -> str:

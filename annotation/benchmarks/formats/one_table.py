@@ -94,7 +94,7 @@ def is_row(names: Sequence[str]) -> bool:
 def there(names: Sequence[str]) -> str:
     if is_row(names):
         return "the first line looks like a row: write the columns' names above it"
-    listed = ", ".join(name.strip() or "(no name)" for name in names)
+    listed = ", ".join(names)
     if len(listed) > LONGEST_NAMED:
         listed = f"{listed[:LONGEST_NAMED].rpartition(', ')[0]} and others"
     return f"there are {listed}"

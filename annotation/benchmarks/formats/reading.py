@@ -239,7 +239,7 @@ def _tell(
         notes["first_line"] = tables.first_lines
         notes["fewer_options"], notes["missing_unseen"] = tables.fewer_options, tables.unseen
         notes["shortened"] = tables.shortened
-        notes["left_aside"] = [name.strip() or "(no name)" for name in tables.aside]
+        notes["left_aside"] = tables.aside
     # Several questions may stand in one row.
     kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
     left = dict(tables.left_out)

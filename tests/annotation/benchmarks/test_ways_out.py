@@ -217,7 +217,29 @@ def test_offers_to_leave_out_what_cannot_be_read_beside_others(tmp_path: Path) -
     files = {"ner/test.jsonl": tagged, "pos/test.jsonl": tagged, "nli/test.jsonl": PREMISES}
     asked = asked_of(files, tmp_path)
     way = "What is meant for one table alone goes into a task.json in its folder."
-    assert asked.what.startswith("ner/test.jsonl") and asked.what.endswith(way)
+    assert asked.what.startswith("ner/test.jsonl")
+    assert asked.what.endswith(way)
     (line,) = asked.readings
     assert line == '"leave_out": ["ner/test.jsonl", "pos/test.jsonl"]'
     assert [task.slug for task in read(tmp_path / "folder", said=said(line))] == ["nli"]
+
+
+def test_a_column_without_a_name_that_differs_in_all_rows_is_the_id() -> None:
+    rows = "".join(f"{n + 40},Text {n}.,{'yn'[n % 2]}\n" for n in range(8))
+    task = read_text("t.csv", f",text,label\n{rows}")
+    assert [row.source_id for row in task.sets[-1].examples][:2] == ["40", "41"]
+    assert "left_aside" not in task.notes
+    same = read_text("t.csv", f",text,label\n{rows}40,More.,y\n")
+    assert same.notes["left_aside"] == ["(no name)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## sentence\t1\nAnna\tB-PER\nsees\tO\n\n## sentence\t2\nRome\tB-LOC\n",
+        "## separator: tab\n## s0\tAnna sees.\n1\tAnna\tNNP\t2\n2\tsees\tVV\t0\n",
+    ],
+)
+def test_says_how_tokens_with_comments_become_a_table(text: str) -> None:
+    with pytest.raises(BadInput, match=r"t\.tsv holds a token a line, .* write a row a text"):
+        read_text("t.tsv", text)
