@@ -40,10 +40,7 @@ def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
     except Ambiguous as question:
         readings, row = list(question.readings.items()), list(question.row.items())
         return {"question": {"readings": readings, "row": row}, "summary": question.what}
-    return {"looks": looks(read, progress), "ignored": ignored, "summary": SEEN}
-
-
-SEEN = "Look at the first items, and store them if they are right."
+    return {"looks": looks(read, progress), "ignored": ignored, "summary": "The files were read."}
 
 
 def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:

@@ -94,6 +94,7 @@ def test_shows_a_zip_file_first_and_stores_it_then(admin_client: Client, sent: S
     page = page_of(admin_client, look)
     assert "Film sst2_test 0." in page
     assert '<li class="r-right">good' in page
+    assert "Look at the first items" in page
     assert not Benchmark.objects.exists()
     job = sent(go_on(look))
     assert (job.kind, job.state) == ("import_benchmark", "done")
@@ -101,8 +102,20 @@ def test_shows_a_zip_file_first_and_stores_it_then(admin_client: Client, sent: S
     assert page_of_benchmark(Benchmark.objects.get()) in page_of(admin_client, job)
     assert not Upload.objects.exists()
     # What was stored cannot be stored again from there.
-    assert "Store it" not in page_of(admin_client, look)
+    page = page_of(admin_client, look)
+    assert "Store it" not in page
+    assert "store them if they are right" not in page
     assert admin_client.post(go_on(look))["Location"] == reverse(IMPORT)
+
+
+def test_names_what_was_left_out_on_request(admin_client: Client, sent: Sent) -> None:
+    files = {name: LABELLED for name in ("films/test.csv", "books/test.csv")}
+    look = sent(reverse(IMPORT), {"name": "both", "file": upload(zip_of(files))})
+    look = sent(go_on(look), {"line": '"leave_out": ["books/test.csv"]'})
+    assert "<p>Not read: books/test.csv</p>" in page_of(admin_client, sent(go_on(look)))
+
+
+LABELLED = "text,label\n" + "".join(f"Text {n}.,{'yn'[n % 2]}\n" for n in range(12))
 
 
 def as_columns(*roles: str) -> dict[str, str]:
