@@ -50,6 +50,7 @@ from annotation.models.errors import BadInput
 # One column for each option: A, B, C; choice_1, choice_2; sol1, sol2.
 OPTION = re.compile(r"(?:option|choice|ending|sol|opt|answer)?([a-z]|\d)")
 ID = re.compile(rf"(?i:\bid|_id)$|[a-z]I[dD]$|{re.escape(NO_NAME)}$")
+FILE = re.compile(r"\S*[/\w]\.[a-zA-Z]\w{1,4}")
 TAGS = re.compile(r"tags?$", re.I)
 # Whatever else may be an answer beside it.
 NAMED_RIGHT = ("correctanswers",)
@@ -69,7 +70,7 @@ def find_columns(table: Table) -> Fields:
             # Parts whose answers are hidden may lack the column.
             sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {there(names)}."
             raise Unlabelled(sentence, names) if name == "answer" else BadInput(sentence)
-    found = _beside(found_columns(names, known), named)
+    found = _beside(found_columns(names, known), named, table.said.get("unused") or ())
     if not known.name and "answer" not in named:
         found |= _settled_answer(table, {**found, **named})
     found["part"] = _part_column(table, {**found, **named})
@@ -83,6 +84,7 @@ def find_columns(table: Table) -> Fields:
         columns |= _id_column(table)
     if not known.name:
         _ask_about_cells(columns, table)
+        _ask_about_files(columns, table)
     return columns
 
 
@@ -178,6 +180,20 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
         f"the answer (“{path}”) is made of several parts.",
         *(("columns", {"answer": f"{path}.{n}"}, f"“{str(v)[:60]}”") for n, v in inside.items()),
     )
+
+
+def _ask_about_files(columns: Fields, table: Table) -> None:
+    """Raise Ambiguous where names of files stand for the text, and nothing says so."""
+    path = columns.get("context")
+    cells = [str(value_at(row.fields, path)) for row in table.rows if isinstance(path, str)]
+    is_said = "question" not in columns or "context" in (table.said.get("columns") or {})
+    if not is_said and all(map(FILE.fullmatch, cells)):
+        for first in cells[:1]:
+            table.ask(
+                f"“{path}” holds names of files alone: “{first[:60]}”.",
+                ("columns", {"context": path}, "shown as they stand"),
+                ("unused", [path], "not shown"),
+            )
 
 
 def _check_no_tags(table: Table) -> None:
@@ -298,13 +314,15 @@ def _place(path: str, names: Sequence[str]) -> int:
     return next((names.index(one) for one in columns if one in names), -1)
 
 
-def _beside(found: Fields, named: Fields) -> Fields:
-    """Without the columns that are named for something else. The right answer may be an option."""
+def _beside(found: Fields, named: Fields, unused: Sequence[str]) -> Fields:
+    """Without the columns that are named for something else, or unused. The right answer may be an
+    option."""
     pair = {"options", "answer"}
     left = {}
     for name, given in found.items():
         own = pair if name in pair else {name}
         taken = [one for other, of in named.items() if other not in own for one in as_list(of)]
+        taken += unused
         if kept := [one for one in as_list(given) if one not in taken]:
             left[name] = kept if isinstance(given, list) else kept[0]
     return left
@@ -408,6 +426,9 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
         is_named = answer in offered or len(answer) == 1 or repeats(gold, table)
         own = [*([] if is_named else [gold]), *others]
         uses.append(("columns", {"options": own}, "the options"))
+    if labels:
+        groups = [*as_list(columns.get("groups")), *labels]
+        uses.append(("columns", {"groups": groups}, "what its figures are grouped by"))
     instead = [("columns", {"answer": n}, f"“{n}” is the answer, not “{gold}”") for n in labels[:3]]
     return [*uses, *instead]
 

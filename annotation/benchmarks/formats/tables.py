@@ -182,7 +182,10 @@ class TableReader:
             fields = [self._with_classes(row) for row in of_record]
             rows += [Record(record.file, record.line, row, record.unit) for row in fields]
             if not fields:
-                self._leave_out(record, "that hold no question")
+                self._leave_out(
+                    record,
+                    f"with nothing in “{self.known.rows or self.known.together[0]}”",
+                )
         if not rows and inner and raw:
             raise BadInput(f"{file}: “rows” is “{inner}”, and no row has a list of objects there.")
         if not rows:

@@ -153,7 +153,9 @@ def test_counts_rows_that_hold_no_question() -> None:
     text = lines([*OPINIONS, {"id": 6, "text": "Fine.", "opinions": []}])
     how: dict[str, object] = {"columns": {"answer": "what.[0]", "context": "text"}}
     how |= {"rows": "opinions", "kind": "spans"}
-    told = "7 read, 6 stored, 1 left out: 1 that hold no question, the first in t.jsonl, line 7"
+    told = (
+        "7 read, 6 stored, 1 left out: 1 with nothing in “opinions”, the first in t.jsonl, line 7"
+    )
     assert read_text("t.jsonl", text, said=how).notes["rows"] == [told]
 
 
@@ -243,3 +245,25 @@ def test_a_column_without_a_name_that_differs_in_all_rows_is_the_id() -> None:
 def test_says_how_tokens_with_comments_become_a_table(text: str) -> None:
     with pytest.raises(BadInput, match=r"t\.tsv holds a token a line, .* write a row a text"):
         read_text("t.tsv", text)
+
+
+def test_offers_what_repeats_as_a_group() -> None:
+    rows = [(f"Page {n}.", f"{n} errors", ["forms", "texts"][n % 2]) for n in range(12)]
+    text = table("text", "answer", "heuristics", rows=rows)
+    asked = question(text)
+    line = '"columns": {"groups": ["heuristics"]}'
+    assert asked.readings[line] == "what its figures are grouped by"
+    task = read_text("t.jsonl", text, said={**said(line), "kind": "text"})
+    assert task.sets[-1].examples[0].groups == {"heuristics": "forms"}
+
+
+def test_asks_whether_names_of_files_are_the_text() -> None:
+    rows = [(f"Who won {n}?", f"csv/203-csv/{n}.csv", f"Ann {n}") for n in range(12)]
+    text = table("question", "context", "answer", rows=rows)
+    asked = question(text)
+    assert asked.what == "t.jsonl: “context” holds names of files alone: “csv/203-csv/0.csv”."
+    shown, unused = (
+        read_text("t.jsonl", text, said={**said(line), "kind": "text"}).sets[-1].examples[0].context
+        for line in asked.readings
+    )
+    assert (shown, unused) == (("csv/203-csv/0.csv",), ("Who won 0?",))
