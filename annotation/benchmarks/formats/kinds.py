@@ -157,13 +157,16 @@ def _is_in_text(row: ReadExample) -> bool:
     return all(any(holds(segment, text) for segment in row.context) for text in texts)
 
 
-def with_plain_labels(rows: Sequence[ReadExample]) -> list[ReadExample]:
-    """Labels that look alike are one: without white space around them, in one form of letters."""
+def with_plain_labels(rows: Sequence[ReadExample], named: Sequence[str]) -> list[ReadExample]:
+    """Labels that look alike are one: without white space around them, in one form of letters;
+    whole numbers without the point that other columns of a table give them."""
+    texts = [text for row in rows for texts in row.gold_texts for text in texts]
+    end = ".0" if not named and all(re.fullmatch(r"\d+\.0", text) for text in texts) else ""
+
+    def plain(span: Span) -> Span:
+        return {"text": in_one_form(span["text"]).strip().removesuffix(end)}
+
     return [
-        replace(row, alternatives=[[_plain(span) for span in spans] for spans in row.alternatives])
+        replace(row, alternatives=[[plain(span) for span in spans] for spans in row.alternatives])
         for row in rows
     ]
-
-
-def _plain(span: Span) -> Span:
-    return {"text": in_one_form(span["text"]).strip()}

@@ -236,10 +236,17 @@ def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
 def ask_about_answer(refusal: Unlabelled, names: Sequence[str] = ()) -> None:
     """Raise Ambiguous where one of these columns may be the answer, or all that hold 0 and 1."""
     marks = [name for name, values in refusal.labels.items() if {*values} <= MARKS.keys()]
+    votes = [n for n, values in refusal.labels.items() if all(map(str.isdecimal, values))]
+    told = (
+        f" {' and '.join(f'“{n}”' for n in votes[:6])} hold numbers, such as votes: where all are "
+        "labels, choose from which number on one fits, and write 1 there, and 0 below."
+    ) * (len(votes) > 1 and not marks)
     readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in names[:6]]
     each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")
     if readings or len(marks) > 1:
-        raise Ambiguous("", str(refusal), *readings, *[each] * (len(marks) > 1), row=refusal.row)
+        raise Ambiguous(
+            "", f"{refusal}{told}", *readings, *[each] * (len(marks) > 1), row=refusal.row
+        )
 
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:

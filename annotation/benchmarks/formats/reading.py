@@ -182,7 +182,8 @@ def read_task(
     kind = _kind_of(task, own, tables, sets)
     _settle_normalisation(task, own, kind)
     if task.is_table and answer_kind(kind).takes_labels:
-        sets = [replace(one, examples=with_plain_labels(one.examples)) for one in sets]
+        named = own.get("choices", ())
+        sets = [replace(one, examples=with_plain_labels(one.examples, named)) for one in sets]
     rows = [row for read_set in sets for row in read_set.examples]
     if task.is_table and answer_kind(kind).takes_one_label and not any(row.options for row in rows):
         reader.notes["rare_labels"] = rare_labels([row.label for row in rows])

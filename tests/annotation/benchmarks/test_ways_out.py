@@ -267,3 +267,20 @@ def test_asks_whether_names_of_files_are_the_text() -> None:
         for line in asked.readings
     )
     assert (shown, unused) == (("csv/203-csv/0.csv",), ("Who won 0?",))
+
+
+def votes(*labels: str) -> str:
+    rows = "".join(f"Text {n}.{f',{n % 4}.0' * len(labels)}\n" for n in range(16))
+    return f"text,{','.join(labels)}\n{rows}"
+
+
+def test_says_what_to_write_for_votes() -> None:
+    asked = question(votes("insult", "racism"), "t.csv")
+    told = "“insult” and “racism” hold numbers, such as votes: where all are labels, choose"
+    assert told in asked.what
+    assert '"columns": {"answer": "insult"}' in asked.readings
+
+
+def test_buttons_of_whole_numbers_have_no_point() -> None:
+    how = {"columns": {"answer": "insult"}, "kind": "choice"}
+    assert read_text("t.csv", votes("insult"), said=how).sets[-1].choices == ["0", "1", "2", "3"]
