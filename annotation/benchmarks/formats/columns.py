@@ -187,13 +187,12 @@ def _ask_about_files(columns: Fields, table: Table) -> None:
     path = columns.get("context")
     cells = [str(value_at(row.fields, path)) for row in table.rows if isinstance(path, str)]
     is_said = "question" not in columns or "context" in (table.said.get("columns") or {})
-    if not is_said and all(map(FILE.fullmatch, cells)):
-        for first in cells[:1]:
-            table.ask(
-                f"“{path}” holds names of files alone: “{first[:60]}”.",
-                ("columns", {"context": path}, "shown as they stand"),
-                ("unused", [path], "not shown"),
-            )
+    if cells and not is_said and all(map(FILE.fullmatch, cells)):
+        table.ask(
+            f"“{path}” holds names of files alone: “{cells[0][:60]}”.",
+            ("columns", {"context": path}, "shown as they stand"),
+            ("unused", [path], "not shown"),
+        )
 
 
 def _check_no_tags(table: Table) -> None:
@@ -315,8 +314,7 @@ def _place(path: str, names: Sequence[str]) -> int:
 
 
 def _beside(found: Fields, named: Fields, unused: Sequence[str]) -> Fields:
-    """Without the columns that are named for something else, or unused. The right answer may be an
-    option."""
+    """Without those that are named otherwise, or unused. The right answer may be an option."""
     pair = {"options", "answer"}
     left = {}
     for name, given in found.items():

@@ -74,10 +74,9 @@ def check_read(refused: Sequence[tuple[TaskFiles, BadInput]], count: int) -> Non
 
 def check_somewhere(names: Sequence[str], columns: Fields) -> None:
     """Raise BadInput for a column that is said of several tables and that none of them has."""
-    paths = ((field, path) for field, given in columns.items() for path in as_list(given))
-    for field, path in paths:
+    for name, path in ((name, path) for name, of in columns.items() for path in as_list(of)):
         if not is_there(path, names):
-            raise BadInput(f"No table has a column “{path}” for the {field}.")
+            raise BadInput(f"No table has a column “{path}” for the {name}.")
 
 
 def _without(task: TaskFiles, left_out: Collection[str]) -> TaskFiles:

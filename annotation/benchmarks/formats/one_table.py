@@ -106,14 +106,14 @@ def repeats(path: str, table: Table) -> bool:
 
 def shortened(path: Any, rows: Sequence[Record]) -> list[Record]:
     """Rows of which a path keeps one place of lists whose lengths differ, and so may lose more."""
-    above, _, place = path.rpartition(".") if isinstance(path, str) else ("", "", "")
+    above, _, place = str(path).rpartition(".")
     cells = [value_at(row.fields, above) if place.isdecimal() else None for row in rows]
-    lists = [
-        [len(one) for one in cell if isinstance(one, list)] if isinstance(cell, list) else []
-        for cell in cells
+    lists = [[one for one in as_list(cell) if isinstance(one, list)] for cell in cells]
+    lengths = [[len(one) for one in inner if one] for inner in lists]
+    is_even = len({one for inner in lengths for one in inner}) < 2
+    return [
+        r for r, of in zip(rows, lengths, strict=True) if not is_even and max(of, default=0) > 1
     ]
-    is_even = len({length for of in lists for length in of} - {0}) < 2
-    return [r for r, of in zip(rows, lists, strict=True) if not is_even and max(of, default=0) > 1]
 
 
 def text_paths(name: str, rows: Sequence[Record]) -> list[str]:

@@ -85,9 +85,8 @@ def read_benchmark(
     try:
         check_training([task for task, _own in wanted])
         tasks = _read_all(wanted, files, progress, encoding=encoding, draw=draw, lax=lax)
-        check_somewhere(
-            [name for task in tasks for name in task.names], (said or {}).get("columns", {})
-        )
+        names = [name for task in tasks for name in task.names]
+        check_somewhere(names, (said or {}).get("columns", {}))
         return tasks, ignored
     except BadInput:
         if not any("join" in own for _task, own in wanted):
@@ -237,10 +236,8 @@ def _tell(
     if tables.found:
         notes["recognised"] = [tables.known.name] if tables.known.name else []
         notes["columns"], notes["unused_columns"] = tables.found, tables.unused
-        notes["first_line"] = tables.first_lines
-        notes["fewer_options"], notes["missing_unseen"] = tables.fewer_options, tables.unseen
-        notes["shortened"] = tables.shortened
-        notes["left_aside"] = tables.aside
+        notes["missing_unseen"], notes["left_aside"] = tables.unseen, tables.aside
+        notes |= tables.notes
     # Several questions may stand in one row.
     kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
     left = dict(tables.left_out)

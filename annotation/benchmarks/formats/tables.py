@@ -4,7 +4,7 @@ rows in the fields of CLUES. What can be read in two ways is asked, and nothing 
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -95,16 +95,12 @@ class TableReader:
         self.names = set[str]()
         # Rows of the files before, of one part: those without ids are numbered on.
         self.before = 0
-        # Files whose first line may be a row.
-        self.first_lines: list[str] = []
+        # As of an audit: rows with empty options, files whose first line may be a row.
+        self.notes = defaultdict[str, list[str]](list)
         self.unused: list[str] = []
         self.aside: list[str] = []
         # Signs of no answer that no cell held so far.
         self.unseen = [*filter(None, said.get("missing", ()))]
-        # Rows with empty options.
-        self.fewer_options: list[str] = []
-        # Rows of which one piece of several is kept.
-        self.shortened: list[str] = []
         # Rows by the reason, and the first of each.
         self.left_out: Counter[str] = Counter()
         self.first_left_out: dict[str, str] = {}
@@ -140,13 +136,13 @@ class TableReader:
         self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
         self.asks_nothing = table.asks_nothing
-        self.first_lines += [file] * is_row(table.names)
+        self.notes["first_line"] += [file] * is_row(table.names)
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._has_marks = has_marks(table, self._said_kind, as_set=self.as_set)
         above = str(columns["answer"]).rpartition(".")[0]
         short = shortened(columns["answer"], table.rows)
-        self.shortened += [f"{row.where}, of “{above}”" for row in short]
+        self.notes["shortened"] += [f"{row.where}, of “{above}”" for row in short]
         table = without_signs(table, self._choices)
         self._names = {} if self._has_marks else self._label_names(table)
         # No label may fit, unless the task's file says what stands for no answer.
@@ -182,10 +178,8 @@ class TableReader:
             fields = [self._with_classes(row) for row in of_record]
             rows += [Record(record.file, record.line, row, record.unit) for row in fields]
             if not fields:
-                self._leave_out(
-                    record,
-                    f"with nothing in “{self.known.rows or self.known.together[0]}”",
-                )
+                lists = self.known.rows or self.known.together[0]
+                self._leave_out(record, f"with nothing in “{lists}”")
         if not rows and inner and raw:
             raise BadInput(f"{file}: “rows” is “{inner}”, and no row has a list of objects there.")
         if not rows:
@@ -269,7 +263,7 @@ class TableReader:
         while kept and kept[-1] in NOTHING:
             kept.pop()
         if kept != options and not self.known.name:
-            self.fewer_options.append(record.where)
+            self.notes["fewer_options"].append(record.where)
         return kept
 
     def _groups(self, cells: Fields, columns: Fields) -> Fields:
