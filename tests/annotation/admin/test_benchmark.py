@@ -108,14 +108,27 @@ def test_shows_a_zip_file_first_and_stores_it_then(admin_client: Client, sent: S
     assert admin_client.post(go_on(look))["Location"] == reverse(IMPORT)
 
 
+LABELLED = "text,label\n" + "".join(f"Text {n}.,{'yn'[n % 2]}\n" for n in range(12))
+
+
 def test_names_what_was_left_out_on_request(admin_client: Client, sent: Sent) -> None:
-    files = {name: LABELLED for name in ("films/test.csv", "books/test.csv")}
+    files = dict.fromkeys(("films/test.csv", "books/test.csv"), LABELLED)
     look = sent(reverse(IMPORT), {"name": "both", "file": upload(zip_of(files))})
     look = sent(go_on(look), {"line": '"leave_out": ["books/test.csv"]'})
     assert "<p>Not read: books/test.csv</p>" in page_of(admin_client, sent(go_on(look)))
 
 
-LABELLED = "text,label\n" + "".join(f"Text {n}.,{'yn'[n % 2]}\n" for n in range(12))
+def test_an_answer_about_one_table_hinders_no_other(admin_client: Client, sent: Sent) -> None:
+    pairs = "sentence1,sentence2,label\n"
+    pairs += "".join(f"First {n}.,Second {n}.,{'yn'[n % 2]}\n" for n in range(12))
+    files = {"films/test.csv": LABELLED, "pairs/test.csv": pairs}
+    look = sent(reverse(IMPORT), {"name": "both", "file": upload(zip_of(files))})
+    asked = [line for line, _reading in look.result["question"]["readings"]]
+    line = '"columns": {"context": ["sentence1", "sentence2"]}'
+    assert line in asked
+    looks = sent(go_on(look), {"line": line}).result["looks"]
+    shown = [one["items"][0]["context"] for one in looks]
+    assert shown == [["Text 0."], ["First 0.", "Second 0."]]
 
 
 def as_columns(*roles: str) -> dict[str, str]:
