@@ -91,11 +91,11 @@ def test_brings_back_a_long_text_that_was_not_saved(
     consent.fill("What took an hour to write.")
     cookies: Any = researcher.context.cookies()
     researcher.context.clear_cookies()
-    researcher.get_by_role("button", name="Save").click()
+    researcher.get_by_role("button", name="Save", exact=True).click()
     researcher.context.add_cookies(cookies)
     visit(researcher, live_server, draft, "settings")
     expect(consent).to_have_value("What took an hour to write.")
-    researcher.get_by_role("button", name="Save").click()
+    researcher.get_by_role("button", name="Save", exact=True).click()
     expect(researcher.get_by_text("The settings were saved.")).to_be_visible()
     expect(researcher.get_by_text("did not save")).to_have_count(0)
     assert Study.objects.get().consent_text == "What took an hour to write."

@@ -292,7 +292,7 @@ def play(desk: Desk, link: str, codes: dict[str, str], tasks: Sequence[TaskFiles
     assert every(one.is_at_work for one in crowd)
     assert next(arriving).comes_in().code == codes["full"]
     desk.page.reload()
-    assert desk.figure("at work") == "40"
+    assert desk.figure("At work") == "40"
     misbehave(crowd)
     all_at_once(crowd, "works")
     later = [next(arriving).comes_in() for _ in range(4)]
@@ -344,7 +344,7 @@ def pays(desk: Desk) -> None:
     assert due >= PLACES * Decimal(LEAST["completed"]) + 3 * Decimal(LEAST["screened out"])
     desk.presses(re.compile(r"Approve all \d+ that wait"))
     assert in_ledger("due") == due
-    assert desk.figure("due") == f"{due} USD"
+    assert desk.figure("Due") == f"{due} USD"
     desk.follows("Send the open bonuses…")
     desk.shows("Nothing has been sent or written down yet.")
     bonuses = desk.fetches("File of bonuses").read_text().splitlines()
@@ -352,7 +352,7 @@ def pays(desk: Desk) -> None:
     assert not in_ledger("bonus")
     desk.presses("Mark these as sent")
     assert in_ledger("bonus") == sent
-    assert desk.figure("bonuses sent") == f"{sent} USD"
+    assert desk.figure("Bonuses sent") == f"{sent} USD"
     after = desk.fetches("What everybody is due (CSV)")
     assert amounts(after, "open") == 0
     assert amounts(after, "base") + sent == amounts(after, "due")
