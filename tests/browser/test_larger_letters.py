@@ -33,6 +33,7 @@ BROKEN = """() => {
   while (walker.nextNode()) {
     const node = walker.currentNode, parent = node.parentElement;
     if (!parent.checkVisibility() || parent.closest(".visually-hidden, .span-reading")) continue;
+    if (getComputedStyle(parent.closest(".verdict-sum") || parent).clipPath !== "none") continue;
     for (const { index, 0: word } of node.data.matchAll(/\\p{L}{2,11}/gu)) {
       range.setStart(node, index);
       range.setEnd(node, index + word.length);

@@ -37,6 +37,7 @@ CUT = """() => {
   for (const element of document.querySelectorAll("body *")) {
     if (!element.checkVisibility({ visibilityProperty: true })) continue;
     if (element.closest(".visually-hidden, .skip-link, .span-reading, dialog, svg")) continue;
+    if (getComputedStyle(element.closest(".verdict-sum") || element).clipPath !== "none") continue;
     const { left, right } = element.getBoundingClientRect();
     const { display, overflowX } = getComputedStyle(element);
     // What is typed into a field can be longer than the field.

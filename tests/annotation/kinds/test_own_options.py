@@ -161,7 +161,9 @@ def running(tmp_path: Path, count: int = 6, **study: Any) -> Batch:
 def test_shows_letters_and_stores_the_number(tmp_path: Path) -> None:
     batch = running(tmp_path)
     page = asked_html(batch.pk, batch_content(batch.pk).test[0].pk, "en")
-    assert page.index("A.</span> Mombasa") < page.index("B.</span> Nairobi")
+    assert page.index('A.</span> <span class="option-words">Mombasa') < page.index(
+        'B.</span> <span class="option-words">Nairobi'
+    )
     assignment = make.worked_through(batch)
     answers = assignment.judgements.filter(role=Role.TEST)
     assert [one.answer for one in answers] == [["1"]] * 6
@@ -184,7 +186,7 @@ def test_shuffles_the_options_where_the_study_says_so(tmp_path: Path) -> None:
     example = next(one for one in again if one.options_order != (0, 1, 2, 3))
     page = asked_html(batch.pk, example.pk, "en", example.options_order)
     first = example.options_order[0]
-    assert f"A.</span> {example.options[first]}" in page
+    assert f'A.</span> <span class="option-words">{example.options[first]}' in page
     assert f'value="{first}"' in page.split("A.</span>")[0]
 
 
