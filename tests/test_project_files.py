@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from importlib.metadata import packages_distributions
+from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.conf import settings
+from packaging.specifiers import SpecifierSet
 from pathspec import GitIgnoreSpec
 
 from tests.every import every
@@ -85,6 +86,17 @@ def test_the_lock_holds_what_the_requirements_pin() -> None:
     held = {_normal(name): version for name, version in pins.findall(_text("constraints.txt"))}
     # Some are for other platforms only, and not held here.
     assert {name: locked[name] for name in held.keys() & locked.keys()}.items() <= held.items()
+
+
+def test_what_is_pinned_serves_the_lowest_python_that_is_promised() -> None:
+    """Down to its first release: Debian's own is older than what some packages ask for."""
+    lowest = _project()["requires-python"].removeprefix(">=") + ".0"
+    asked = {d.name: d.metadata["Requires-Python"] for d in distributions()}
+    refused = {
+        n for n, versions in asked.items() if not SpecifierSet(versions or "").contains(lowest)
+    }
+    assert len(asked) > 100
+    assert refused == set()
 
 
 def _normal(name: str) -> str:
