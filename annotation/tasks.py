@@ -48,7 +48,7 @@ def remove_old() -> None:
 
 
 @shared_task
-def expire_leases() -> None:
+def act_by_the_clock() -> None:
     expire_idle(at=clock.now())
     close_full_studies(at=clock.now())
 

@@ -66,7 +66,7 @@ def refuse_another_database(**kwargs: object) -> None:
 EVERY_S = 60.0
 SCHEDULED = [
     "annotation.tasks.sweep_jobs",
-    "annotation.tasks.expire_leases",
+    "annotation.tasks.act_by_the_clock",
     "annotation.tasks.remove_old",
     "annotation.tasks.summarise_work",
     "annotation.tasks.poll_prolific",

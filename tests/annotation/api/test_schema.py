@@ -1,11 +1,13 @@
 """What describes the API to programs."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
@@ -18,6 +20,21 @@ def test_describes_every_address_without_a_doubt(tmp_path: Path) -> None:
     call_command("spectacular", file=str(file), validate=True, fail_on_warn=True)
     for address in ("/api/studies/{slug}/progress/", "/api/jobs/{id}/", "/api/runs/{id}/finish/"):
         assert address in file.read_text()
+
+
+def test_names_every_address_in_its_reference(tmp_path: Path) -> None:
+    reference = (settings.BASE_DIR / "docs/reference/api.md").read_text()
+    table = reference.partition("## Addresses")[2].partition("\n## ")[0]
+    # What follows a model's run is told in the section on uploads.
+    paths = re.findall(r"`([^`?]+)/`", table)
+    named = {[part for part in path.split("/") if not part.isupper()][-1] for path in paths}
+    file = tmp_path / "schema.yml"
+    call_command("spectacular", file=str(file))
+    addresses = [a for a in yaml.safe_load(file.read_text())["paths"] if "/runs/" not in a]
+    assert len(addresses) > 20
+    for address in addresses:
+        [*_, last] = [part for part in address.split("/") if part and "{" not in part]
+        assert last in named, address
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from annotation.jobs import queue
 from annotation.jobs.queue import Cancelled, Progress, Result, enqueue, run_job, sweep
 from annotation.models import Assignment, Benchmark, Job, JobState, Task, Upload
 from annotation.models.errors import BadInput
-from annotation.tasks import expire_leases
+from annotation.tasks import act_by_the_clock
 from tests import make
 from tests.annotation.benchmarks.clues_files import choice_row, write_task, zipped
 
@@ -266,6 +266,6 @@ def test_expires_assignments_by_the_schedule(silent_h: int, outcome: str) -> Non
     assignment = make.at_work(make.running_batch(expire_hours=24))
     seen_at = timezone.now() - timedelta(hours=silent_h)
     Assignment.objects.update(seen_at=seen_at)
-    expire_leases()
+    act_by_the_clock()
     assignment.refresh_from_db()
     assert assignment.outcome == outcome
