@@ -269,7 +269,7 @@ class TaskAdmin(OwnedAdmin[models.Task]):
     def proposed_page(self, request: ResearcherRequest, task: models.Task) -> HttpResponse:
         """The corrections that the file proposes, to be taken together."""
         found = proposals_of(task)
-        if not found.takeable and not found.others:
+        if not found.takeable and not found.unread:
             messages.info(request, "The file proposes no gold but the one in force.")
             return to_row(task)
         corrections: dict[int | str, correcting.Given] = {
@@ -309,7 +309,7 @@ def _told(found: Proposals) -> Iterator[str]:
         name = example.identity.partition(":")[2]
         sentence = f"{name}: {after}, in place of {before}. It asks: “{asked}”"
         yield f"{sentence} ({about})" if about else sentence
-    for example in found.others:
+    for example in found.unread:
         name = example.identity.partition(":")[2]
         yield f"{name}: “{example.proposed}” names no option, or two, so it is not taken."
 

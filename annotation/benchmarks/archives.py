@@ -79,7 +79,7 @@ def open_files(source: Source, name: str = "") -> Iterator["Files"]:
         is_path = isinstance(source, Path)
         start = read_file(source, name) if isinstance(source, Path) else _start(source)
         called = source if is_path else "The uploaded file"
-        refusal = way_to_table(name, start) or f"{called} is {NEITHER}."
+        refusal = advice_on(name, start) or f"{called} is {NEITHER}."
         raise BadInput(refusal) from error
     with archive:
         yield ZipFiles(archive, PurePosixPath(name).stem)
@@ -90,7 +90,7 @@ def _start(source: BinaryIO) -> bytes:
     return source.read(MOST_BYTES)
 
 
-def way_to_table(name: str, data: bytes) -> str:
+def advice_on(name: str, data: bytes) -> str:
     """What to do with a file of another ending; empty where that is not known."""
     if TAR.search(name):
         return f"{name} is a tar archive, and only zip archives are read: unpack it."
@@ -100,17 +100,17 @@ def way_to_table(name: str, data: bytes) -> str:
     if told := of_tokens(name, lines):
         return told
     counts = {sign: {line.count(sign) for line in lines} for sign in SIGNS}
-    found = [sign for sign, of in counts.items() if of and 0 not in of and len(of) == 1]
-    if not name.lower().endswith(".txt") or not found:
+    separators = [sign for sign, of in counts.items() if of and 0 not in of and len(of) == 1]
+    if not name.lower().endswith(".txt") or not separators:
         return ""
-    if found[0] == "\t":
+    if separators[0] == "\t":
         return (
             f"{name} holds tabs: rename it to end in .tsv, and write the names of its columns into "
             "the first line, if they do not stand there."
         )
     return (
-        f"{name} has “{found[0]}” in every line: write “sep={found[0]}” above them, the names of "
-        "the columns into the next line, and rename it to end in .csv."
+        f"{name} has “{separators[0]}” in every line: write “sep={separators[0]}” above them, the "
+        "names of the columns into the next line, and rename it to end in .csv."
     )
 
 

@@ -73,7 +73,7 @@ def floors(material: Material) -> Finding | None:
         f"What no skill earns (S1 in percent, policy {policy}{_normalised(material)}): "
         f"{', '.join(scores)}."
     )
-    best = max(figures[policy][one.rule] for one in floors_of(material) if one.is_allowed)
+    best = max(figures[policy][floor.rule] for floor in floors_of(material) if floor.is_allowed)
     if best < CONSTANT or len(material.test) < FEW:
         return Finding("floors", NOTE, message, (), figures)
     message += " One answer, the same to every item, is right almost everywhere: people notice."
@@ -168,9 +168,9 @@ def gold_beyond_keyboards(material: Material) -> Finding | None:
         return None
     cases = []
     for row in material.distinct:
-        found = [beyond_keyboards(text, normalisation) for texts in row.texts for text in texts]
-        if found and all(found):
-            signs = " ".join(f"U+{ord(sign):04X}" for sign in found[0])
+        beyond = [beyond_keyboards(text, normalisation) for texts in row.texts for text in texts]
+        if beyond and all(beyond):
+            signs = " ".join(f"U+{ord(sign):04X}" for sign in beyond[0])
             cases.append(row.says(f"{' / '.join(sorted(row.gold))} ({signs})"))
     return warning(
         "gold_beyond_keyboards",
@@ -203,8 +203,8 @@ def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> 
 
 
 def reader_findings(notes: Mapping[str, Sequence[str]]) -> list[Finding]:
-    found = [_read_finding(code, cases) for code, cases in notes.items()]
-    return [finding for finding in found if finding]
+    findings = [_read_finding(code, cases) for code, cases in notes.items()]
+    return [finding for finding in findings if finding]
 
 
 def _read_finding(code: str, cases: Sequence[str]) -> Finding | None:
@@ -316,7 +316,7 @@ def equal_test_rows(material: Material) -> Finding | None:
     for row in material.test:
         groups[row.item_set.pk, row.example.content_hash].append(row)
     repeated = [row for group in groups.values() for row in group[1:]]
-    other_gold = sum(any(row.gold != one[0].gold for row in one[1:]) for one in groups.values())
+    other_gold = sum(any(row.gold != rows[0].gold for row in rows[1:]) for rows in groups.values())
     return warning(
         "equal_test_rows",
         "Test rows that repeat the content of another under a different id: "
@@ -378,14 +378,14 @@ def several_ids(material: Material) -> Finding | None:
 def unreadable_mathematics(material: Material) -> Finding | None:
     if material.task.markup != Markup.MARKDOWN:
         return None
-    found = [
+    cases = [
         row.says(formula)
         for row in material.distinct
         for text in (*row.example.context, row.example.question, *row.example.options)
         for formula in unreadable(text)
     ]
     message = "Formulas that cannot be read, and are shown as they were written: {count}."
-    return warning("unreadable_mathematics", message, found)
+    return warning("unreadable_mathematics", message, cases)
 
 
 def images_without_text(material: Material) -> Finding | None:

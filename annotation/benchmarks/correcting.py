@@ -180,14 +180,14 @@ def delete_benchmark(benchmark: Benchmark) -> None:
 
 def _holders(benchmark: Benchmark) -> Iterator[str]:
     for model, path in CONTENT:
-        own = model._default_manager.filter(**{path: benchmark.pk}).order_by()
+        rows = model._default_manager.filter(**{path: benchmark.pk}).order_by()
         for relation in model._meta.get_fields(include_hidden=True):
             if not isinstance(relation, models.ManyToOneRel) or relation.on_delete is not PROTECT:
                 continue
             holder = relation.related_model
             if holder in dict(CONTENT):
                 continue
-            refers = {f"{relation.field.name}__in": own.values("pk")}
+            refers = {f"{relation.field.name}__in": rows.values("pk")}
             if holder._default_manager.filter(**refers).exists():
                 yield str(holder._meta.verbose_name_plural)
 
@@ -201,7 +201,7 @@ class Proposals:
     # By example: the alternatives that differ from its gold.
     takeable: dict[Example, list[list[str]]]
     # What names no options of theirs.
-    others: list[Example]
+    unread: list[Example]
 
 
 def proposals_of(task: Task) -> Proposals:
@@ -215,17 +215,17 @@ def proposals_of(task: Task) -> Proposals:
     whole = [reading for reading in readings if sum(map(bool, reading)) == most]
     takeable, unread = dict[Example, list[list[str]]](), list[Example]()
     for example, *read in zip(examples, *(whole or readings), strict=True):
-        first, *others = [alternatives for alternatives in read if alternatives] or [[]]
-        if not first or any(other != first for other in others):
+        first, *rest = [alternatives for alternatives in read if alternatives] or [[]]
+        if not first or any(other != first for other in rest):
             unread.append(example)
         elif first != golds[example.pk].alternative_texts():
             takeable[example] = first
     return Proposals(takeable, unread)
 
 
-def _read(example: Example, way: Way) -> list[list[str]]:
+def _read(example: Example, number_of: Way) -> list[list[str]]:
     names: Sequence[str] = [name.strip() for name in example.proposed.split(BETWEEN)]
-    numbers = [way(name, example.options) for name in names]
+    numbers = [number_of(name, example.options) for name in names]
     if None in numbers:
         return []
     texts = [str(number) for number in numbers]

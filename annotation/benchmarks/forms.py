@@ -11,7 +11,7 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 
 from annotation.access.rights import check_may_import
-from annotation.benchmarks.archives import TABLES, way_to_table
+from annotation.benchmarks.archives import TABLES, advice_on
 from annotation.benchmarks.formats.drawing import MOST_SPLITS
 from annotation.jobs.requests import UploadField
 from annotation.models import Job, Upload
@@ -81,8 +81,8 @@ class ImportForm(forms.Form):
         self._before = before.arguments if before else {}
         self.kept: dict[str, Upload] = {}
         draw = self._before.get("draw", {})
-        held = {"file": before and before.upload_id, "source": draw.get("source")}
-        for field, number in held.items():
+        uploads_before = {"file": before and before.upload_id, "source": draw.get("source")}
+        for field, number in uploads_before.items():
             self._keep(
                 field, Upload.objects.filter(pk=self._key((kept or {}).get(field)) or number)
             )
@@ -91,8 +91,8 @@ class ImportForm(forms.Form):
         self.initial = {**self.initial, **self._before, **draw, "description": description}
         self.initial |= {"shots": shots, "file": None, "source": None}
 
-    def _keep(self, name: str, found: Iterable[Upload]) -> None:
-        for upload in found:
+    def _keep(self, name: str, uploads: Iterable[Upload]) -> None:
+        for upload in uploads:
             self.kept[name], field = upload, self.fields[name]
             field.required = field.widget.is_required = False
             self[name].help_text = f"{upload.name} is still here: choose a file only to replace it."
@@ -133,7 +133,7 @@ class ImportForm(forms.Form):
         if not file.name.lower().endswith(TABLES) and not zipfile.is_zipfile(file):
             file.seek(0)
             raise ValidationError(
-                way_to_table(file.name, file.read())
+                advice_on(file.name, file.read())
                 or "This is neither a zip file nor a table by its name: a table ends in .csv, "
                 ".tsv, .json, .jsonl or .parquet."
             )
@@ -146,7 +146,7 @@ class ImportForm(forms.Form):
         if data.get("description") and file and not file.name.lower().endswith(TABLES):
             self.add_error("description", "Say it in the file of each task in the zip.")
         draws = [data.get(name) for name in ("splits", "seed", "test", "source")]
-        if any(one is not None for one in draws) and data.get("shots") == "":
+        if any(setting is not None for setting in draws) and data.get("shots") == "":
             self.add_error("shots", "Say how large the drawn sets are, such as 10 20 30.")
         return data
 

@@ -189,15 +189,15 @@ def audited(tasks: Sequence[ReadTask], progress: Progress) -> list[TaskReport]:
 
 def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> list[TaskReport]:
     benchmark = _lock_benchmark(name, owner)
-    found = [read.canary for read, _report, _new in prepared if read.canary]
-    if found and not benchmark.canary:
-        benchmark.canary = found[0]
+    canaries = [read.canary for read, _report, _new in prepared if read.canary]
+    if canaries and not benchmark.canary:
+        benchmark.canary = canaries[0]
         benchmark.save(update_fields=["canary"])
-    there = set(benchmark.tasks.values_list("slug", flat=True))
+    slugs = set(benchmark.tasks.values_list("slug", flat=True))
     reports = []
     for read, report, new in prepared:
         if new:
-            if new.slug in there:
+            if new.slug in slugs:
                 raise _Overtaken
             Task.objects.filter(pk=new.pk).update(benchmark=benchmark)
             new.benchmark = benchmark

@@ -50,8 +50,8 @@ def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
     with open_files(source, how["file_name"]) as files:
         if find_folders(files.names, files.title)[0]:
             raise BadInput("These files are in the layout of CLUES, whose fields have their names.")
-        found, _ignored = find_tables(files.names, files.title, [])
-        task = found[0]
+        tasks, _ignored = find_tables(files.names, files.title, [])
+        task = tasks[0]
         file = task.sets[0].files[0]
         data = files.read(file)
     rows = [row.fields for row in islice(read_table(data, file, how.get("encoding", "")), FIRST)]
@@ -74,15 +74,15 @@ def _look(task: ReadTask, report: TaskReport) -> dict[str, Any]:
     return {
         "slug": task.slug,
         "kind": task.kind,
-        "sets": [f"{one.name} ({len(one.examples)})" for one in task.sets],
+        "sets": [f"{read_set.name} ({len(read_set.examples)})" for read_set in task.sets],
         "doubts": [[finding.message, list(finding.examples)] for finding in doubts],
         "notes": [[finding.message, list(finding.examples)] for finding in notes],
         "items": [_item(row, test) for row in test.examples[:FIRST]],
         "practice": [
-            _item(row, one)
-            for one in task.sets[:1]
-            if one.role == Role.TRAINING
-            for row in one.examples[:1]
+            _item(row, read_set)
+            for read_set in task.sets[:1]
+            if read_set.role == Role.TRAINING
+            for row in read_set.examples[:1]
         ],
     }
 

@@ -133,7 +133,7 @@ def unanswerable(task: Task, sets: Collection[int]) -> tuple[list[str], float]:
     best possible score on all of the sets in percent; by the latest gold, under the task's own
     policy. An audit that found none is believed."""
     policy = task.reference_policy
-    ceilings = [one["figures"] for one in task.audit if one["code"] == "ceiling"]
+    ceilings = [finding["figures"] for finding in task.audit if finding["code"] == "ceiling"]
     if all(figures[policy] > ALMOST_ALL for figures in ceilings):
         return [], 100.0
     asked = Item.objects.filter(item_set__in=sets).values_list("example", "source_id")

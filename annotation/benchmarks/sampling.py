@@ -125,13 +125,13 @@ def sample(
         "checksum": core.checksum(drawn),
     }
     known = {example.content_hash: example for example in data.examples}
-    sets = [one for episode in drawn for one in _sets_of_episode(episode, known, data.file)]
+    sets = [made for episode in drawn for made in _sets_of_episode(episode, known, data.file)]
 
     def read() -> list[ReadTask]:
         _check_same(Task.objects.filter(benchmark__name=benchmark, slug=task).first(), record)
         defaults = {"title": task, "exposure_key": exposure_key_for(data.labels), **(fields or {})}
-        own = {"kind": CHOICE.name, "sampling": record}
-        return [ReadTask(task, own, defaults, sets, data.notes)]
+        stated = {"kind": CHOICE.name, "sampling": record}
+        return [ReadTask(task, stated, defaults, sets, data.notes)]
 
     [report] = store_tasks(benchmark, read, owner=owner)
     return report, record["checksum"], len(sets)

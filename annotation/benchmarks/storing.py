@@ -126,13 +126,13 @@ class TaskPlan:
         # What a researcher wrote in the admin stays, unless the task file says otherwise.
         unfilled = (name for name in FILLED_IF_EMPTY if not getattr(task, name))
         empty = {name: read.defaults.get(name, "") for name in unfilled}
-        wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
+        fields = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.stated}
         # The default before there was `typed`.
         if task.kind == read.kind and task.normalisation == NONE:
-            wanted["normalisation"] = read.own.get("normalisation", NONE)
+            fields["normalisation"] = read.stated.get("normalisation", NONE)
         if self._held_sets and not task.sample:
-            wanted.pop("sample", None)  # nobody was shown one
-        changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}
+            fields.pop("sample", None)  # nobody was shown one
+        changes = {name: value for name, value in fields.items() if getattr(task, name) != value}
         fixed = sorted(HELD_FIELDS & set(changes))
         if fixed and self._held_sets:
             raise Frozen(
@@ -245,7 +245,8 @@ class TaskPlan:
 def new_task(benchmark: models.Benchmark, read: ReadTask) -> models.Task:
     """Make a task without storing it yet: finding its key takes a while, in which no lock is
     held."""
-    fields = {"exposure_key": "", "normalisation": read.normalisation, **read.defaults, **read.own}
+    keyless = {"exposure_key": "", "normalisation": read.normalisation}
+    fields = {**keyless, **read.defaults, **read.stated}
     tests = {row.content_hash for row in read.examples().values() if row.role == models.Role.TEST}
     fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)
     return models.Task(benchmark=benchmark, slug=read.slug, **fields)
@@ -297,11 +298,11 @@ def _adopted_key(contents: set[str]) -> str:
 
 def _shared_counts(contents: set[str]) -> dict[int, int]:
     """How many of these contents each existing task has in its test sets."""
-    wanted = sorted(contents)
+    hashes = sorted(contents)
     counts: Counter[int] = Counter()
     # In portions, since SQLite limits the values of one query.
-    for start in range(0, len(wanted), PORTION):
-        portion = wanted[start : start + PORTION]
+    for start in range(0, len(hashes), PORTION):
+        portion = hashes[start : start + PORTION]
         counts.update(_tasks_of(_in_tests().filter(example__content_hash__in=portion)))
     return counts
 

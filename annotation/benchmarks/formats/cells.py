@@ -11,6 +11,7 @@ from annotation.benchmarks.formats.content import Ambiguous, Record, json_type
 from annotation.benchmarks.formats.known_sets import as_list
 from annotation.kinds.replies import as_python
 from annotation.models.errors import BadInput
+from scoring.tables.words import some
 
 LONGEST_LIST = 1_000_000
 
@@ -24,7 +25,7 @@ def own_options(
         options = python_list(record, options)
     if isinstance(options, list) and all(isinstance(o, dict) and "text" in o for o in options):
         named = _naming(options, answer)
-        options = {name: [one.get(key) for one in options] for name, key in named.items()}
+        options = {name: [option.get(key) for option in options] for name, key in named.items()}
     if isinstance(options, dict) and isinstance(options.get("text"), list):
         texts, labels = options["text"], options.get("label")
         marks = options.get("marks", marks)
@@ -49,8 +50,8 @@ def own_options(
 def _naming(options: Sequence[Mapping[str, Any]], answer: Any) -> Mapping[str, str]:
     """Which of the fields of options the answer names them by, such as a key of each."""
     fields = [name for name in options[0] if name not in ("text", "label")]
-    found = [f for f in fields if str(answer) in [str(one.get(f)) for one in options]]
-    label = "label" if "label" in options[0] or not found else found[0]
+    naming = [f for f in fields if str(answer) in [str(option.get(f)) for option in options]]
+    label = "label" if "label" in options[0] or not naming else naming[0]
     return {"text": "text", "label": label}
 
 
@@ -72,7 +73,7 @@ def labels_in(record: Record, answer: Any, sign: str = "") -> list[Any]:
     text = str(text_of(answer)).strip()
     if text.startswith("["):
         return python_list(record, text, "the answer")
-    sign = sign or next((one for one in "|;；,，、" if one in text), "|")
+    sign = sign or next((mark for mark in "|;；,，、" if mark in text), "|")
     return [part.strip() for part in text.split(sign)] if text else []
 
 
@@ -86,7 +87,7 @@ def python_list(record: Record, text: str, what: str = "the options") -> list[An
     if array := _ARRAY.fullmatch(text.strip()[:LONGEST_LIST]):
         return [one or other for one, other in _QUOTED.findall(array[1])]
     read = as_python(text.strip()) if len(text) <= LONGEST_LIST else None
-    if not isinstance(read, list) or not all(type(one) in (str, int, float) for one in read):
+    if not isinstance(read, list) or not all(type(item) in (str, int, float) for item in read):
         record.refuse(f"{what} must be a list of texts or numbers, but they are {text[:60]}.")
     return read
 
@@ -123,11 +124,11 @@ def boxed(record: Record, text: str) -> str:
     record.refuse("the solution has no answer in \\boxed{…}.")
 
 
-def turns(given: Any) -> Any:
-    """A conversation as its turns, each with who says it; one turn of a user as it is."""
-    if not isinstance(given, list) or not all(isinstance(o, dict) and "role" in o for o in given):
-        return given
-    turns = [(str(one["role"]), _message(one.get("content"))) for one in given]
+def turns(chat: Any) -> Any:
+    """A chat as its turns, each with who says it; one turn of a user as it is."""
+    if not isinstance(chat, list) or not all(isinstance(o, dict) and "role" in o for o in chat):
+        return chat
+    turns = [(str(turn["role"]), _message(turn.get("content"))) for turn in chat]
     if len(turns) == 1:
         return turns[0][1]
     return [f"{role.capitalize()}: {text}" for role, text in turns]
@@ -135,7 +136,7 @@ def turns(given: Any) -> Any:
 
 def _message(content: Any) -> str:
     if isinstance(content, list):
-        return "\n".join(str(one.get("text", "")) for one in content if isinstance(one, dict))
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return str(text_of(content))
 
 
@@ -151,13 +152,13 @@ def text_of(value: Any) -> Any:
 def written(value: Any) -> Any:
     """A table that a cell holds as lists, a line a row with bars between; all else as it is."""
     is_table = isinstance(value, list) and value and all(isinstance(row, list) for row in value)
-    if not is_table or any(isinstance(one, list | dict) for row in value for one in row):
+    if not is_table or any(isinstance(cell, list | dict) for row in value for cell in row):
         return value
-    return "\n".join(" | ".join(str(text_of(one)) for one in row) for row in value)
+    return "\n".join(" | ".join(str(text_of(cell)) for cell in row) for row in value)
 
 
 def texts_of(value: Any) -> Any:
-    return [text_of(one) for one in value] if isinstance(value, list) else text_of(value)
+    return [text_of(item) for item in value] if isinstance(value, list) else text_of(value)
 
 
 def joined(value: Any) -> Any:
@@ -166,7 +167,7 @@ def joined(value: Any) -> Any:
 
 def as_objects(value: Any) -> Any:
     """A list of objects, which columns of tables hold as an object of lists."""
-    if not isinstance(value, dict) or not all(isinstance(one, list) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(cells, list) for cells in value.values()):
         return value
     return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=False)]
 
@@ -177,14 +178,14 @@ NO_WORDS = ("true", "false", "nan", "null")
 
 def leaves(value: Any) -> list[Any]:
     """What stands inside of lists and objects, however deep."""
-    found, left = [], [value]
+    flat, left = [], [value]
     while left:
-        one = left.pop()
-        if isinstance(one, list | dict):
-            left += reversed(one.values() if isinstance(one, dict) else one)
+        inner = left.pop()
+        if isinstance(inner, list | dict):
+            left += reversed(inner.values() if isinstance(inner, dict) else inner)
         else:
-            found.append(one)
-    return found
+            flat.append(inner)
+    return flat
 
 
 def holds_text(value: Any) -> bool:
@@ -199,7 +200,7 @@ def ask_about_unused(
 ) -> NoReturn:
     """Ask about columns of text that nothing is made of."""
     hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
-    listed = " and ".join(f"“{name}”" for name in names[:6]) + " and others" * (len(names) > 6)
+    listed = some([f"“{name}”" for name in names], 6)
     raise Ambiguous(
         where,
         f"{listed} {hold} text in most rows and {are} not used.",

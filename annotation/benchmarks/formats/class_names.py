@@ -25,13 +25,13 @@ Names = Mapping[str, Sequence[str]]
 def class_names(files: Files, called: str) -> Names:
     """The names of the configuration that the task or its files are called by, else of all of them,
     where they agree."""
-    said = [one for name in files.names for one in _configurations(files, name)]
-    own = [names for name, names in said if name and name in called]
-    found = defaultdict[str, set[tuple[str, ...]]](set)
-    for names in own or [names for _name, names in said]:
-        for column, given in names.items():
-            found[column].add(tuple(given))
-    return {column: min(given) for column, given in found.items() if len(given) == 1}
+    said = [configuration for name in files.names for configuration in _configurations(files, name)]
+    called_so = [names for name, names in said if name and name in called]
+    readings = defaultdict[str, set[tuple[str, ...]]](set)
+    for names in called_so or [names for _name, names in said]:
+        for column, labels in names.items():
+            readings[column].add(tuple(labels))
+    return {column: min(reading) for column, reading in readings.items() if len(reading) == 1}
 
 
 def _configurations(files: Files, name: str) -> Iterator[tuple[str, Names]]:
@@ -44,9 +44,9 @@ def _configurations(files: Files, name: str) -> Iterator[tuple[str, Names]]:
                 yield config, names_in(info["features"])
         elif base == CARD and (head := HEAD.match(files.read(name)[:LONGEST_HEAD].decode())):
             info = yaml.safe_load(head[1]).get("dataset_info") or []
-            for one in info if isinstance(info, list) else [info]:
-                features = {feature["name"]: feature for feature in one.get("features") or ()}
-                yield str(one.get("config_name") or ""), names_in(features)
+            for entry in info if isinstance(info, list) else [info]:
+                features = {feature["name"]: feature for feature in entry.get("features") or ()}
+                yield str(entry.get("config_name") or ""), names_in(features)
 
 
 def names_in(features: Mapping[str, Any]) -> Names:
@@ -59,12 +59,12 @@ def _names(feature: Any) -> Sequence[str]:
         return ()
     if isinstance(names := feature.get("names"), list | dict):
         return [str(name) for name in (names.values() if isinstance(names, dict) else names)]
-    inner = (feature.get(one) for one in ("class_label", "dtype", "sequence", "list", "feature"))
-    return next((names for one in inner if (names := _names(one))), ())
+    inner = (feature.get(key) for key in ("class_label", "dtype", "sequence", "list", "feature"))
+    return next((names for part in inner if (names := _names(part))), ())
 
 
 def with_names(value: Any, names: Sequence[str]) -> Any:
     if isinstance(value, list):
-        return [with_names(one, names) for one in value]
+        return [with_names(item, names) for item in value]
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return names[value] if is_number and 0 <= value < len(names) else value

@@ -40,10 +40,10 @@ from annotation.benchmarks.formats.one_table import (
     is_row,
     is_text_column,
     labels_in_columns,
+    listing,
     repeats,
     shortened,
     text_paths,
-    there,
 )
 from annotation.models.errors import BadInput
 
@@ -65,16 +65,16 @@ def find_columns(table: Table) -> Fields:
     named = table.said.get("columns") or {}
     if not known.name and "answer" not in named:
         _check_no_tags(table)
-    for name, given in named.items():
-        if absent := [one for one in as_list(given) if not is_there(one, names)]:
+    for name, paths in named.items():
+        if absent := [path for path in as_list(paths) if not is_there(path, names)]:
             # Parts whose answers are hidden may lack the column.
-            sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {there(names)}."
+            sentence = f"{file}: there is no column “{absent[0]}” for the {name}; {listing(names)}."
             raise Unlabelled(sentence, names) if name == "answer" else BadInput(sentence)
-    found = _beside(found_columns(names, known), named, table.said.get("unused") or ())
+    guessed = _beside(found_columns(names, known), named, table.said.get("unused") or ())
     if not known.name and "answer" not in named:
-        found |= _settled_answer(table, {**found, **named})
-    found["part"] = _part_column(table, {**found, **named})
-    columns = {name: given for name, given in {**found, **named}.items() if given}
+        guessed |= _settled_answer(table, {**guessed, **named})
+    guessed["part"] = _part_column(table, {**guessed, **named})
+    columns = {name: paths for name, paths in {**guessed, **named}.items() if paths}
     table = replace(table, columns=columns)
     _ask_about_rows(columns, table)
     if twice := {*as_list(columns.get("question"))} & {*as_list(columns.get("context"))}:
@@ -97,10 +97,10 @@ def _id_column(table: Table) -> Fields:
     cells = {n: [r.fields.get(n) for r in table.rows] for n in table.names if ID.search(n)}
     ids = [
         name
-        for name, own in cells.items()
+        for name, values in cells.items()
         if name not in left
-        and all(isinstance(one, str | int) and 0 < len(str(one)) <= LONGEST_ID for one in own)
-        and len({*map(str, own)}) == len(own)
+        and all(isinstance(v, str | int) and 0 < len(str(v)) <= LONGEST_ID for v in values)
+        and len({*map(str, values)}) == len(values)
     ]
     if len(ids) > 1:
         table.ask(
@@ -113,7 +113,7 @@ def _id_column(table: Table) -> Fields:
 
 def _part_column(table: Table, columns: Fields) -> str:
     """That says which part of the set a row is of. Raises Ambiguous where its name does not."""
-    other = [one for name, of in columns.items() if name != "part" for one in as_list(of)]
+    other = [path for name, of in columns.items() if name != "part" for path in as_list(of)]
     left = [n for n in table.names if n not in (*other, *(table.said.get("unused") or ()))]
     for name in left if "part" not in (table.said.get("columns") or {}) else ():
         cells = {str(row.fields.get(name)).strip().lower() for row in table.rows}
@@ -136,14 +136,14 @@ def _ask_about_rows(columns: Fields, table: Table) -> None:
     ]
     asked = [path.partition(".")[0] for path in as_list(columns.get("question")) if "." in path]
     lacks = not (columns.keys() & {"question", "context"} and "answer" in columns)
-    found = inner if lacks else [name for name in inner if name in asked]
-    if found and not (table.known.name or table.known.asks or table.known.rows):
-        listed = _in_words(found)
+    lists = inner if lacks else [name for name in inner if name in asked]
+    if lists and not (table.known.name or table.known.asks or table.known.rows):
+        listed = _in_words(lists)
         each = "each of them is a question, beside the other columns of its row"
         table.ask(
-            f"{listed} {'hold' if len(found) > 1 else 'holds'} lists of objects.",
-            *(("rows", name, each) for name in found),
-            ("unused", found, "no part of what is asked"),
+            f"{listed} {'hold' if len(lists) > 1 else 'holds'} lists of objects.",
+            *(("rows", name, each) for name in lists),
+            ("unused", lists, "no part of what is asked"),
         )
 
 
@@ -157,17 +157,17 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
     path = columns["answer"]
     cells = (value_at(row.fields, path) for row in table.rows if isinstance(path, str))
     first = next((cell for cell in cells if cell not in NOTHING), None)
-    one = first[0] if isinstance(first, list) else first
-    if isinstance(first, list) and isinstance(one, list):
+    entry = first[0] if isinstance(first, list) else first
+    if isinstance(first, list) and isinstance(entry, list):
         # The same place of each list, or one of them.
-        room = max(0, MOST_PARTS - len(one))
+        room = max(0, MOST_PARTS - len(entry))
         short = shortened(f"{path}.0", table.rows)
         first = value_at(short[0].fields, str(path)) if short else first
-        places = [*map(str, range(len(one))), *(f"[{n}]" for n in range(len(first))[:room])]
+        places = [*map(str, range(len(entry))), *(f"[{n}]" for n in range(len(first))[:room])]
         names = [*["*"] * bool(short), *places]
         parts = {n: written(value_at({"": first}, f".{n}")) for n in names}
-    elif isinstance(one, dict) and "text" not in one:
-        parts = one
+    elif isinstance(entry, dict) and "text" not in entry:
+        parts = entry
     else:
         return
     inside = {name: v for name, v in parts.items() if not isinstance(v, list | dict)}
@@ -198,11 +198,11 @@ def _ask_about_files(columns: Fields, table: Table) -> None:
 def _check_no_tags(table: Table) -> None:
     """Raise BadInput for lists of tokens beside lists of their tags."""
     tags = [name for name in table.names if TAGS.search(name)]
-    others = [_lengths(table, name) for name in table.names if name not in tags]
-    if found := [
-        name for name in tags if any(_lengths(table, name)) and _lengths(table, name) in others
+    lengths = [_lengths(table, name) for name in table.names if name not in tags]
+    if tag_columns := [
+        name for name in tags if any(_lengths(table, name)) and _lengths(table, name) in lengths
     ]:
-        raise BadInput(f"{table.file}: “{found[0]}” holds the tags of tokens: {AS_SPANS}")
+        raise BadInput(f"{table.file}: “{tag_columns[0]}” holds the tags of tokens: {AS_SPANS}")
 
 
 def _lengths(table: Table, name: str) -> list[int]:
@@ -212,17 +212,17 @@ def _lengths(table: Table, name: str) -> list[int]:
 
 def found_columns(names: Sequence[str], known: KnownSet) -> Fields:
     """The columns by what is known of their set, or by their usual names."""
-    found = usual_columns(names)
+    columns = usual_columns(names)
     if known.name:
-        found = {name: given for name, given in found.items() if name in ASIDE_FIELDS}
-        return found | {
-            name: given
-            for name, given in known.columns.items()
-            if all(is_there(one, names) for one in as_list(given))
+        columns = {name: paths for name, paths in columns.items() if name in ASIDE_FIELDS}
+        return columns | {
+            name: paths
+            for name, paths in known.columns.items()
+            if all(is_there(path, names) for path in as_list(paths))
         }
-    if "options" not in found and (own := _option_columns(names)):
-        found["options"] = own
-    return found
+    if "options" not in columns and (options := _option_columns(names)):
+        columns["options"] = options
+    return columns
 
 
 def _check_whole(columns: Fields, table: Table) -> None:
@@ -231,9 +231,9 @@ def _check_whole(columns: Fields, table: Table) -> None:
     if has_question and "answer" in columns:
         return
     lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
-    line = ", ".join(f'"{one}": "…"' for one in lacking)
+    line = ", ".join(f'"{field}": "…"' for field in lacking)
     sentence = (
-        f"{table.file}: no column is the {' and none the '.join(lacking)}; {there(table.names)}. "
+        f"{table.file}: no column is the {' and none the '.join(lacking)}; {listing(table.names)}. "
         f'Name {"them" if len(lacking) > 1 else "it"} in the task\'s file: "columns": {{{line}}}'
     )
     if programs := programs_in(table.names):
@@ -255,7 +255,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
         raise BadInput(f"{sentence}.")
     pairs = [(n, f"{n[:-1]}2") for n in asks if n[-1] == "1" and f"{n[:-1]}2" in asks]
     readings: list[tuple[Fields, str]] = [
-        *(({"context": one, "question": b}, f"“{b}” is asked of “{one}”") for one, b in pairs),
+        *(({"context": text, "question": b}, f"“{b}” is asked of “{text}”") for text, b in pairs),
         *(({"context": [*both]}, " above ".join(both)) for both in pairs if asks[2:]),
         *(({"question": name}, f"“{name}” is the question") for name in asks[:4]),
         *[({"context": asks}, "all of them, one under the other")] * (len(asks) > 1),
@@ -265,7 +265,7 @@ def _check_whole(columns: Fields, table: Table) -> None:
     if not readings:
         raise BadInput(f"{sentence}.")
     table.ask(
-        f"no column is the {' and none the '.join(lacking)}; {there(table.names)}.",
+        f"no column is the {' and none the '.join(lacking)}; {listing(table.names)}.",
         *(("columns", named, meaning) for named, meaning in readings),
     )
 
@@ -275,14 +275,14 @@ def _of_texts(texts: Sequence[str], table: Table) -> list[tuple[Fields, str]]:
     differ = [name for name in texts if not repeats(name, table)]
     labels = [n for n, values in labels_in_columns(table).items() if len(values) > 1 and differ][:4]
     counted = [name for name in differ if name[-1].isdecimal()]
-    others = [name for name in differ if name not in counted]
+    uncounted = [name for name in differ if name not in counted]
     named = [
         (
-            {"context": others, "options": counted, "answer": name},
+            {"context": uncounted, "options": counted, "answer": name},
             f"“{name}” names the right one of {_in_words(counted)}",
         )
         for name in labels
-        if others and counted[1:]
+        if uncounted and counted[1:]
     ]
     shown = differ[0] if len(differ) == 1 else differ
     pairs = [*permutations(differ, 2)] if len(differ) == 2 else []
@@ -310,19 +310,19 @@ def is_there(path: str, names: Sequence[str]) -> bool:
 def _place(path: str, names: Sequence[str]) -> int:
     """Which column it is or leads into; -1 for none."""
     columns = (path, path.partition(".")[0])
-    return next((names.index(one) for one in columns if one in names), -1)
+    return next((names.index(column) for column in columns if column in names), -1)
 
 
-def _beside(found: Fields, named: Fields, unused: Sequence[str]) -> Fields:
+def _beside(guessed: Fields, named: Fields, unused: Sequence[str]) -> Fields:
     """Without those that are named otherwise, or unused. The right answer may be an option."""
     pair = {"options", "answer"}
     left = {}
-    for name, given in found.items():
-        own = pair if name in pair else {name}
-        taken = [one for other, of in named.items() if other not in own for one in as_list(of)]
+    for name, paths in guessed.items():
+        fields = pair if name in pair else {name}
+        taken = [path for other, of in named.items() if other not in fields for path in as_list(of)]
         taken += unused
-        if kept := [one for one in as_list(given) if one not in taken]:
-            left[name] = kept if isinstance(given, list) else kept[0]
+        if kept := [path for path in as_list(paths) if path not in taken]:
+            left[name] = kept if isinstance(paths, list) else kept[0]
     return left
 
 
@@ -330,12 +330,12 @@ def _settled_answer(table: Table, columns: Fields) -> Fields:
     """Which of several columns with the name of an answer holds it. Raises Ambiguous."""
     left = {*(table.said.get("unused") or ())}
     left.update(
-        one
+        path
         for name, of in columns.items()
         if name not in ("answer", "groups")
-        for one in as_list(of)
+        for path in as_list(of)
     )
-    there = [
+    answers = [
         name
         for usual in USUAL["answer"]
         for name in table.names
@@ -344,33 +344,33 @@ def _settled_answer(table: Table, columns: Fields) -> Fields:
         and any(row.fields.get(name) not in NOTHING for row in table.rows)
     ]
     first = table.rows[0].fields
-    if there and key(there[0]) in NAMED_RIGHT:
+    if answers and key(answers[0]) in NAMED_RIGHT:
         # An object of letters beside it is what is offered.
-        offered = [n for n in there[1:] if isinstance(first.get(n), dict)]
+        offered = [n for n in answers[1:] if isinstance(first.get(n), dict)]
         is_options = offered and "options" not in columns
-        return {"answer": there[0], **({"options": offered[0]} if is_options else {})}
-    if len(there) < 2:
-        return {"answer": there[0]} if there else {}
-    lists = [name for name in there if isinstance(first.get(name), list)]
-    others = [name for name in there if name not in lists]
-    if lists and others and "options" not in columns:
+        return {"answer": answers[0], **({"options": offered[0]} if is_options else {})}
+    if len(answers) < 2:
+        return {"answer": answers[0]} if answers else {}
+    lists = [name for name in answers if isinstance(first.get(name), list)]
+    singles = [name for name in answers if name not in lists]
+    if lists and singles and "options" not in columns:
         said = table.said.get("answers")
         if said == "options":
-            return {"options": lists[0], "answer": others[0]}
+            return {"options": lists[0], "answer": singles[0]}
         if said:
             return {"answer": lists[0]}
-        options = f"“{lists[0]}” are the options, “{others[0]}” names the right one"
-        alternatives = f"“{lists[0]}” hold the answer, “{others[0]}” is left out"
+        options = f"“{lists[0]}” are the options, “{singles[0]}” names the right one"
+        alternatives = f"“{lists[0]}” hold the answer, “{singles[0]}” is left out"
         table.ask(
-            f"both “{lists[0]}” and “{others[0]}” may hold the answer.",
+            f"both “{lists[0]}” and “{singles[0]}” may hold the answer.",
             ("answers", "options", options),
             ("answers", "alternatives", alternatives),
         )
-    judged = {"answer": there[1], "context": there[0]}
+    judged = {"answer": answers[1], "context": answers[0]}
     table.ask(
-        f"both “{there[0]}” and “{there[1]}” may hold the answer.",
-        ("columns", {"answer": there[0]}, f"“{there[0]}”"),
-        ("columns", judged, f"“{there[1]}”, which judges “{there[0]}”"),
+        f"both “{answers[0]}” and “{answers[1]}” may hold the answer.",
+        ("columns", {"answer": answers[0]}, f"“{answers[0]}”"),
+        ("columns", judged, f"“{answers[1]}”, which judges “{answers[0]}”"),
     )
 
 
@@ -382,11 +382,11 @@ def are_options(columns: Fields) -> bool:
 def sort_out(table: Table, *, lax: bool) -> tuple[list[str], list[str]]:
     """The columns that are left out by a known rule, and the others that are not used. Raises
     Ambiguous for those that may be part of what is asked, unless it is lax."""
-    given = [one for of in table.columns.values() for one in as_list(of)]
+    used = [path for of in table.columns.values() for path in as_list(of)]
     asked = re.findall(r"{([^}]*)}", table.known.asks)
-    tops = {path.partition(".")[0] for path in (*given, *asked, *table.known.needs)}
+    tops = {path.partition(".")[0] for path in (*used, *asked, *table.known.needs)}
     left = [
-        name for name in table.names if not {name} & {*given, *tops} and not CANARY.fullmatch(name)
+        name for name in table.names if not {name} & {*used, *tops} and not CANARY.fullmatch(name)
     ]
     unused = {*(table.said.get("unused") or ())}
     aside = [name for name in left if name in unused or is_aside(name, table.known)]
@@ -417,13 +417,13 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     # Labels repeat, and are no options beside others.
     are_texts = [name for name in texts if isinstance(first.fields.get(name), str)]
     labels = [name for name in are_texts if repeats(name, table)]
-    others = [name for name in texts if name not in labels and not programs_in(table.names)]
-    if len(others) > 1 or any(isinstance(first.fields.get(name), list) for name in others):
+    candidates = [name for name in texts if name not in labels and not programs_in(table.names)]
+    if len(candidates) > 1 or any(isinstance(first.fields.get(name), list) for name in candidates):
         answer = str(text_of(table.cells(first, "answer")[0]))
-        offered = {str(text) for name in others for text in leaves(first.fields.get(name))}
+        offered = {str(text) for name in candidates for text in leaves(first.fields.get(name))}
         is_named = answer in offered or len(answer) == 1 or repeats(gold, table)
-        own = [*([] if is_named else [gold]), *others]
-        uses.append(("columns", {"options": own}, "the options"))
+        option_columns = [*([] if is_named else [gold]), *candidates]
+        uses.append(("columns", {"options": option_columns}, "the options"))
     if labels:
         groups = [*as_list(columns.get("groups")), *labels]
         uses.append(("columns", {"groups": groups}, "what its figures are grouped by"))
@@ -439,7 +439,7 @@ def _option_columns(names: Sequence[str]) -> list[str]:
             counted.setdefault(key(name)[: -len(match[1])], {})[match[1]] = name
     for signs in (string.ascii_lowercase, string.digits, string.digits[1:]):
         for places in counted.values():
-            given = [places[sign] for sign in signs if sign in places]
-            if len(given) > 1 and all(sign in places for sign in signs[: len(given)]):
-                return given
+            columns = [places[sign] for sign in signs if sign in places]
+            if len(columns) > 1 and all(sign in places for sign in signs[: len(columns)]):
+                return columns
     return []

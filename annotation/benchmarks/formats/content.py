@@ -13,6 +13,7 @@ from annotation.models import Role
 from annotation.models.errors import BadInput
 from annotation.models.texts import checksum, is_text, storable
 from scoring.core.normalisation import in_one_form
+from scoring.tables.words import counted
 
 Span = dict[str, Any]
 Fields = dict[str, Any]
@@ -63,14 +64,14 @@ class ReadExample:
 
     @cached_property
     def content_hash(self) -> str:
-        own = [self.options] if self.options else []
-        return checksum([self.context, self.question, self.candidates, *own, *self.images])
+        options = [self.options] if self.options else []
+        return checksum([self.context, self.question, self.candidates, *options, *self.images])
 
     @cached_property
     def context_hash(self) -> str:
         # A text without a question is the question, and another one beside other options.
-        own = () if self.question else self.options
-        return checksum([*self.context, *self.images, *own])
+        options = () if self.question else self.options
+        return checksum([*self.context, *self.images, *options])
 
     @property
     def named(self) -> str:
@@ -84,13 +85,14 @@ class ReadExample:
     @property
     def images(self) -> list[dict[str, Any]]:
         names = ("checksum", "text", "width", "height")
-        return [{name: getattr(one, name) for name in names} for one in self.image_files]
+        return [{name: getattr(image, name) for name in names} for image in self.image_files]
 
     @cached_property
     def identity(self) -> str:
         """Training ids start afresh in every file, so training rows are identified by content."""
         if self.role == Role.TRAINING or self.copy:
-            return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
+            copy = f":{self.copy}" if self.copy > 1 else ""
+            return f"content:{self.content_hash}{copy}"
         return f"id:{self.source_id}"
 
     def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
@@ -100,8 +102,8 @@ class ReadExample:
     def shown(self) -> dict[str, Any]:
         """The question for whoever is asked about it."""
         gold = " / ".join(text for texts in self.gold_texts for text in texts)
-        own = {"context": "\n".join(self.context), "question": self.question}
-        return {**own, "options": ", ".join(self.options), "answer": gold}
+        fields = {"context": "\n".join(self.context), "question": self.question}
+        return {**fields, "options": ", ".join(self.options), "answer": gold}
 
     @property
     def label(self) -> str:
@@ -136,11 +138,11 @@ class ReadSet:
 
 @dataclass(frozen=True)
 class ReadTask:
-    """`own` are the task's fields that its task file names: they win at every import;
+    """`stated` are the task's fields that its task file names: they win at every import;
     `defaults` fill a new task, and what is still empty in an existing one."""
 
     slug: str
-    own: dict[str, Any]
+    stated: dict[str, Any]
     defaults: dict[str, Any]
     sets: Sequence[ReadSet]
     # What the reader found and corrected, by the audit's code: one line per case.
@@ -151,12 +153,12 @@ class ReadTask:
 
     @property
     def kind(self) -> str:
-        kind: str = self.own.get("kind") or self.defaults["kind"]
+        kind: str = self.stated.get("kind") or self.defaults["kind"]
         return kind
 
     @property
     def normalisation(self) -> str:
-        return self.own.get("normalisation") or answer_kind(self.kind).normalisations[0]
+        return self.stated.get("normalisation") or answer_kind(self.kind).normalisations[0]
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""
@@ -247,12 +249,17 @@ def gathered(refused: list[Ambiguous]) -> Iterator[None]:
         refused.append(question)
 
 
+def and_more(rows: int) -> str:
+    """A sentence that more rows are like the one that a message shows; empty where none is."""
+    return f" (And {counted(rows, 'more row')}.)" if rows else ""
+
+
 def ask_about_rows(refused: Sequence[Ambiguous], kept: int) -> None:
     """Raise Ambiguous for all rows that cannot be read; BadInput where no other would be left."""
     if not refused:
         return
     first, more = refused[0], len(refused) - 1
-    problem = first.what + f" (And {more} more row{'s' * (more > 1)}.)" * bool(more)
+    problem = first.what + and_more(more)
     if not kept:
         raise BadInput(problem)
     ids = [named for question in refused for named in question.leaves_out]
@@ -285,8 +292,8 @@ class Record:
 
     @property
     def canary(self) -> str:
-        given = (str(value) for name, value in self.fields.items() if CANARY.fullmatch(name))
-        return next(filter(None, given), "").strip()[:LONGEST_CANARY]
+        canaries = (str(value) for name, value in self.fields.items() if CANARY.fullmatch(name))
+        return next(filter(None, canaries), "").strip()[:LONGEST_CANARY]
 
     def check_unused(self, names: Iterable[str]) -> None:
         for name in names:
@@ -377,7 +384,7 @@ def check_storable(document: Any, where: str) -> None:
             if depth > DEEPEST:
                 raise BadInput(f"{where}: this is nested deeper than {DEEPEST} levels.")
             inner = [*value, *value.values()] if isinstance(value, dict) else value
-            left += [(one, depth + 1) for one in inner]
+            left += [(item, depth + 1) for item in inner]
         elif isinstance(value, str) and not is_text(value):
             raise BadInput(f"{where}: there is {NOT_TEXT}.")
         elif isinstance(value, int | float) and not abs(value) < LARGEST:
@@ -388,10 +395,10 @@ def note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]]
     first: dict[str, ReadExample] = {}
     for row in rows:
         same = first.setdefault(row.identity, row)
-        own, other = (
+        gold, other_gold = (
             {frozenset(map(in_one_form, texts)) for texts in one.gold_texts} for one in (row, same)
         )
-        if own != other:
+        if gold != other_gold:
             notes["gold_differs"].append(f"{row.where}, against {same.where}")
 
 

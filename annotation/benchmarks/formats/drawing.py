@@ -41,13 +41,13 @@ def with_drawn(sets: Sequence[ReadSet], parts: Sequence[ReadSet], draw: Draw) ->
     of a test example. Raises BadInput."""
     if draw.test:
         sets, parts = _divided(sets, draw)
-    asked = {row.content_hash for one in sets if one.role == Role.TEST for row in one.examples}
-    rows = _distinct(row for one in parts for row in one.examples)
+    asked = {row.content_hash for part in sets if part.role == Role.TEST for row in part.examples}
+    rows = _distinct(row for part in parts for row in part.examples)
     rows = [row for row in rows if row.content_hash not in asked]
     file = parts[0].file if parts else sets[-1].file
     _check_room(file, len(rows), max(draw.shots), f"that are not in {sets[-1].file}")
     drawn = list(_drawn(rows, file, draw))
-    if taken := {one.name for one in sets} & {one.name for one in drawn}:
+    if taken := {read_set.name for read_set in sets} & {drawn_set.name for drawn_set in drawn}:
         raise BadInput(f"{file}: there is a set {min(taken)} already; draw other sizes.")
     return [*drawn, *sets]
 
@@ -66,10 +66,10 @@ def _distinct(rows: Iterator[ReadExample]) -> list[ReadExample]:
     return [by_content[content] for content in sorted(by_content)]
 
 
-def _check_room(file: str, there: int, needed: int, which: str) -> None:
-    if there < needed:
+def _check_room(file: str, count: int, needed: int, which: str) -> None:
+    if count < needed:
         raise BadInput(
-            f"{file} holds {there} different rows {which}".rstrip()
+            f"{file} holds {count} different rows {which}".rstrip()
             + f", too few to draw {needed} from."
         )
 

@@ -107,15 +107,15 @@ def _unwrapped(row: Fields) -> tuple[Fields, str, object]:
 
 
 def _of_helm(instance: Fields) -> Fields:
-    given = instance.get("input")
-    question = given.get("text") if isinstance(given, dict) else given
-    references = [one for one in instance["references"] if isinstance(one, dict)]
-    texts = [(one.get("output") or {}).get("text") for one in references]
-    marks = [int("correct" in (one.get("tags") or ())) for one in references]
-    own: Fields = {"id": instance["id"], "question": question}
+    asked = instance.get("input")
+    question = asked.get("text") if isinstance(asked, dict) else asked
+    references = [reference for reference in instance["references"] if isinstance(reference, dict)]
+    texts = [(reference.get("output") or {}).get("text") for reference in references]
+    marks = [int("correct" in (reference.get("tags") or ())) for reference in references]
+    fields: Fields = {"id": instance["id"], "question": question}
     if all(marks):
-        return {**own, "answer": texts}
-    return {**own, "choices": {"text": texts, "marks": marks}, "answer": marks}
+        return {**fields, "answer": texts}
+    return {**fields, "choices": {"text": texts, "marks": marks}, "answer": marks}
 
 
 def _objects(data: bytes, file: str) -> Iterator[Record]:

@@ -94,7 +94,7 @@ class FlexChallenge:
             if question not in gold:
                 record.refuse("the answer key does not have this question.")
             rows.test.append(self._row(record, "question_id", gold[question], rows))
-            digest.update(("|" * bool(asked) + record.text("hashed_id")).encode())
+            digest.update((("|" if asked else "") + record.text("hashed_id")).encode())
             asked.add(question)
         self.checksum = digest.hexdigest()
         self._check_whole(gold, asked, answers_file)
@@ -119,10 +119,10 @@ class FlexChallenge:
     def sets(self, dataset: str) -> list[content.ReadSet]:
         """The sets of one data set's episodes, in the order of the challenge."""
         copies = _Copies()
-        own = [(n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset]
+        episodes = [(n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset]
         return [
             read_set
-            for number, (task_id, rows) in enumerate(own, start=1)
+            for number, (task_id, rows) in enumerate(episodes, start=1)
             for read_set in self._episode(number, task_id, rows, copies)
         ]
 
@@ -218,8 +218,8 @@ def _read_answers(lines: Lines, file: str) -> dict[str, int]:
 
 def _labels(record: content.Record) -> tuple[str, ...]:
     named = record.field("text_labels")
-    given = named if isinstance(named, dict) else {}
-    keys, values = given.get("keys"), given.get("values")
+    classes = named if isinstance(named, dict) else {}
+    keys, values = classes.get("keys"), classes.get("values")
     numbers = record.field("labels")
     if not (isinstance(keys, list) and isinstance(values, list) and len(keys) == len(values)):
         record.refuse("“text_labels” must hold “keys” and “values”, the same number of each.")

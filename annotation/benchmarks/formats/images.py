@@ -29,10 +29,10 @@ class ImageReader:
         self._known: dict[str, dict[str, Any]] = {}
 
     def read(self, record: Record) -> tuple[ReadImage, ...]:
-        given: Any = next((record.fields[name] for name in FIELDS if record.fields.get(name)), [])
-        if not given:
+        images: Any = next((record.fields[name] for name in FIELDS if record.fields.get(name)), [])
+        if not images:
             return ()
-        sources = given if isinstance(given, list) else [given]
+        sources = images if isinstance(images, list) else [images]
         texts = record.fields.get(TEXTS) or ""
         texts = texts if isinstance(texts, list) else [texts]
         if len(sources) > MOST_IMAGES:
@@ -61,11 +61,11 @@ class ImageReader:
         return self._known[name]
 
     def _named(self, record: Record, path: str) -> str:
-        given = PurePosixPath(path)
-        if given.is_absolute() or ".." in given.parts or "\\" in path:
+        relative = PurePosixPath(path)
+        if relative.is_absolute() or ".." in relative.parts or "\\" in path:
             record.refuse(f"the image “{path[:100]}” lies outside the benchmark's folder.")
-        beside = PurePosixPath(record.file).parent / given
-        for name in (str(beside), str(given)):
+        beside = PurePosixPath(record.file).parent / relative
+        for name in (str(beside), str(relative)):
             if name in self._names:
                 return name
         record.refuse(

@@ -11,7 +11,7 @@ from annotation.benchmarks.formats.content import Ambiguous, Record
 from annotation.benchmarks.formats.files import decoded
 from annotation.benchmarks.formats.known_sets import HALVES, is_aside
 from annotation.benchmarks.formats.layouts import ORDER, TEXTS, SetFiles, TaskFiles, slug_of
-from annotation.benchmarks.formats.one_table import there
+from annotation.benchmarks.formats.one_table import listing
 from annotation.models import Role
 from annotation.models.errors import BadInput
 
@@ -23,8 +23,8 @@ Read = Callable[[str], Sequence[Record]]
 
 
 def lines_beside(file: str, names: Sequence[str]) -> str:
-    found = {match["of"]: name for name in names if (match := LINES.fullmatch(name))}
-    return found.get(re.sub(rf"({'|'.join(TEXTS)}|\.\w+)$", "", file, flags=re.I), "")
+    lines_of = {match["of"]: name for name in names if (match := LINES.fullmatch(name))}
+    return lines_of.get(re.sub(rf"({'|'.join(TEXTS)}|\.\w+)$", "", file, flags=re.I), "")
 
 
 def with_lines(rows: list[Record], beside: str, data: bytes, by: str | None) -> list[Record]:
@@ -78,7 +78,7 @@ def _as_one(tasks: Sequence[TaskFiles], title: str) -> TaskFiles:
         groups = [*folders.values()]
         if not any(group[1:] for group in groups):
             groups = [[file for group in groups for file in group]]
-        beside = {first: others for first, *others in groups}
+        beside = {first: rest for first, *rest in groups}
         none = [""] * len(beside)
         sets.append(SetFiles([*beside], Role.TEST, part=part, versions=none, beside=beside))
     return replace(tasks[0], name=title, slug=slug_of(title), sets=sets)
@@ -88,13 +88,13 @@ def with_others(rows: list[Record], others: Sequence[Record], by: str) -> list[R
     """The rows, each with the cells of the others that have the same in this column."""
     for first in (rows[0], *others[:1]):
         if by not in first.fields:
-            there_are = there([*first.fields])
+            there_are = listing([*first.fields])
             raise BadInput(f"{first.file}: there is no column “{by}” to join rows by; {there_are}.")
     cells = {str(other.fields.get(by)): other.fields for other in others}
     alone = [row for row in rows if str(row.fields.get(by)) not in cells]
     if alone or len(cells) < len(others) or len(others) > len(rows):
         where = (alone[0] if alone else others[-1]).where
-        both = " and ".join(one.file for one in (rows[0], *others[:1]))
+        both = " and ".join(row.file for row in (rows[0], *others[:1]))
         raise BadInput(f"{where}: its “{by}” must stand once in {both}.")
     return [replace(row, fields={**cells[str(row.fields.get(by))], **row.fields}) for row in rows]
 

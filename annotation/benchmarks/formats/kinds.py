@@ -148,8 +148,8 @@ def _holds_several(counts: Counter[str], sign: str) -> bool:
 
 def rare_labels(golds: Sequence[str]) -> list[str]:
     """Those that one row of many has: slips of the pen make buttons."""
-    single = [one for one, count in Counter(golds).items() if count == 1]
-    return [f"“{one}” (1 of {len(golds)})" for one in single] if len(golds) >= MANY else []
+    single = [label for label, count in Counter(golds).items() if count == 1]
+    return [f"“{label}” (1 of {len(golds)})" for label in single] if len(golds) >= MANY else []
 
 
 def _is_in_text(row: ReadExample) -> bool:

@@ -61,8 +61,8 @@ class KnownSet:
     @cached_property
     def needs(self) -> frozenset[str]:
         """Columns of a table; what holds its questions, where they are lists of its entries."""
-        asked = (as_list(given) for name, given in self.columns.items() if name not in ASIDE_FIELDS)
-        return frozenset([path for given in asked for path in given] + list(self.also))
+        asked = (as_list(paths) for name, paths in self.columns.items() if name not in ASIDE_FIELDS)
+        return frozenset([path for paths in asked for path in paths] + list(self.also))
 
     def fits(self, row: Mapping[str, Any]) -> bool:
         if self.exact and any(not _is_beside(name) for name in row.keys() - self.needs):
@@ -87,12 +87,12 @@ def known_set(row: Mapping[str, Any], called: str) -> KnownSet:
     """Which one a row is of, by its columns and, where several look the same, by what its file and
     task are called. An empty one if it is none that is known."""
     fitting = [
-        one
-        for one in SETS
-        if (not one.named or re.search(one.named, called, re.IGNORECASE))
-        and any(map(one.fits, entries(row, one)[:1]))
+        known
+        for known in SETS
+        if (not known.named or re.search(known.named, called, re.IGNORECASE))
+        and any(map(known.fits, entries(row, known)[:1]))
     ]
-    return max(fitting, key=lambda one: (len(one.needs), bool(one.named)), default=NO_SET)
+    return max(fitting, key=lambda known: (len(known.needs), bool(known.named)), default=NO_SET)
 
 
 def set_of_rows(rows: Iterable[Mapping[str, Any]], called: str) -> KnownSet:
@@ -110,14 +110,14 @@ def entries(row: Mapping[str, Any], of: KnownSet) -> list[dict[str, Any]]:
     if not of.together:
         return [dict(row)]
     lists = [row.get(name) for name in of.together]
-    if not all(isinstance(one, list) for one in lists):
+    if not all(isinstance(column, list) for column in lists):
         return [dict(row)]
-    if len({len(one or ()) for one in lists}) > 1:
+    if len({len(column or ()) for column in lists}) > 1:
         raise BadInput(f"{', '.join(of.together)} of one entry must be lists of one length.")
-    places = zip(*(one or () for one in lists), strict=True)
-    own = {"id": row["id"]} if "id" in row else {}
+    places = zip(*(column or () for column in lists), strict=True)
+    ids = {"id": row["id"]} if "id" in row else {}
     return [
-        {**row, **{name: f"{text}-{n}" for name, text in own.items()}}
+        {**row, **{name: f"{text}-{n}" for name, text in ids.items()}}
         | dict(zip(of.together, values, strict=True))
         for n, values in enumerate(places, start=1)
     ]
@@ -129,9 +129,9 @@ def _nested(row: dict[str, Any], path: list[str]) -> Iterator[dict[str, Any]]:
         return
     within = row.pop(path[0], None)
     rows = [one for one in within if isinstance(one, dict)] if isinstance(within, list) else []
-    for number, one in enumerate(rows, start=1):
-        own = {"id": f"{row['id']}-{number}"} if "id" in row and len(rows) > 1 else {}
-        yield from _nested({**row, **own, **one}, path[1:])
+    for number, entry in enumerate(rows, start=1):
+        ids = {"id": f"{row['id']}-{number}"} if "id" in row and len(rows) > 1 else {}
+        yield from _nested({**row, **ids, **entry}, path[1:])
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -148,7 +148,7 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
         elif isinstance(value, list) and name.isdecimal():
             value = [one[int(name)] for one in value if isinstance(one, list) and one[int(name) :]]
         elif isinstance(value, list):
-            value = [one.get(name) for one in value if isinstance(one, dict)]
+            value = [item.get(name) for item in value if isinstance(item, dict)]
         else:
             value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -157,22 +157,22 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
 def usual_columns(names: Collection[str]) -> dict[str, Any]:
     """Find the column of each field by its usual names."""
     by_key = {key(name): name for name in reversed(list(names))}
-    found = {f: [by_key[one] for one in usual if one in by_key] for f, usual in USUAL.items()}
-    columns = {f: there if f == "groups" else there[0] for f, there in found.items() if there}
-    counted = [by_key[one] for one in sorted(by_key) if re.fullmatch(r"image\d", one)]
+    named = {f: [by_key[name] for name in usual if name in by_key] for f, usual in USUAL.items()}
+    columns = {f: match if f == "groups" else match[0] for f, match in named.items() if match}
+    counted = [by_key[name] for name in sorted(by_key) if re.fullmatch(r"image\d", name)]
     return columns if "images" in columns or not counted else {**columns, "images": counted}
 
 
 def is_aside(name: str, of: KnownSet = NO_SET) -> bool:
     """Whether a column of this name holds no part of what is asked, in any table or this one."""
-    known = any(re.fullmatch(one, name) for one in of.aside)
+    known = any(re.fullmatch(pattern, name) for pattern in of.aside)
     return known or name.strip() in ("", NO_NAME) or _ASIDE.fullmatch(key(name)) is not None
 
 
 def part_in(name: str) -> str:
     """Which part of a set a name says, among other words; empty where it says none, or two."""
-    found = [word for word in re.split(r"[\W_]+", name.lower()) if word in PARTS]
-    return found[0] if len(found) == 1 else ""
+    parts = [word for word in re.split(r"[\W_]+", name.lower()) if word in PARTS]
+    return parts[0] if len(parts) == 1 else ""
 
 
 def programs_in(names: Iterable[str]) -> list[str]:
@@ -188,5 +188,5 @@ def key(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-def as_list(given: Any) -> list[str]:
-    return given if isinstance(given, list) else [given] if given else []
+def as_list(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []

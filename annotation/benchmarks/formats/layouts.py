@@ -14,6 +14,7 @@ from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS, VERSI
 from annotation.benchmarks.formats.task_files import TASK_FILE
 from annotation.models import Role
 from annotation.models.errors import BadInput
+from scoring.tables.words import some
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
@@ -67,7 +68,7 @@ class TaskFiles:
     slug: str
     sets: Sequence[SetFiles]
     # The name of its task.json, if it has one.
-    own: str
+    file: str
     is_table: bool = False
 
 
@@ -128,34 +129,33 @@ def find_tables(
     parts_of: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     ignored = sorted(name for name, parts in paths.items() if NO_TABLES.fullmatch(parts[-1]))
     tables = [name for name in sorted(paths) if name not in (*ignored, *task_files)]
-    found = {name: _task_and_part(paths[name], title) for name in tables}
+    described = {name: _task_and_part(paths[name], title) for name in tables}
     folders = defaultdict[tuple[str, ...], set[str]](set)
-    for task, folder, *same in found.values():
+    for task, folder, *same in described.values():
         folders[task, *same].add(folder)
     several = {task for (task, *_), holding in folders.items() if len(holding) > 1}
-    for name, (task, folder, part, version) in found.items():
+    for name, (task, folder, part, version) in described.items():
         # Files of one name in several folders are tasks of their own.
         own_task = f"{task}-{folder}" if task in several and folder else task
         parts_of[own_task][part].append((name, version))
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
         if len(texts) > 1:
-            listed = " and ".join(texts[:2]) + " and others" * (len(texts) > 2)
             raise BadInput(
-                f"{listed} are no tables: write one with a row a text, its text and its label side "
-                "by side."
+                f"{some(texts, 2)} are no tables: write one with a row a text, its text and its "
+                "label side by side."
             )
         raise BadInput(
             "There is no table of questions here (CSV, TSV, JSON, JSON lines, Parquet) and no "
             "folder with a file that ends in _test.jsonl; name the folder that holds them."
         )
-    own = {parts[:-1]: name for name, parts in paths.items() if name in task_files}
+    by_folder = {parts[:-1]: name for name, parts in paths.items() if name in task_files}
 
     def nearest(files: Mapping[str, Sequence[tuple[str, str]]]) -> str:
         """The task file in the folder of its tables, or above."""
         folder = paths[next(iter(files.values()))[0][0]][:-1]
         above = (folder[:depth] for depth in range(len(folder), -1, -1))
-        return next((own[one] for one in above if one in own), "")
+        return next((by_folder[folder] for folder in above if folder in by_folder), "")
 
     tasks = (_of_tables(name, files, nearest(files)) for name, files in parts_of.items())
     return distinct(tasks), ignored
@@ -177,8 +177,8 @@ def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str, str
     if not match["part"] and inner and inner["part"] and not inner["task"]:
         part = inner["part"] + inner["kind"]
         folders.pop()
-    own = (match["task"], match.groupdict().get("version") or "")
-    names = [title, *(folder for folder in folders if folder not in DATA), *own]
+    from_file = (match["task"], match.groupdict().get("version") or "")
+    names = [title, *(folder for folder in folders if folder not in DATA), *from_file]
     versions: list[str] = []
     while len(names) > 1 and is_version(names[-1]):
         versions = [*filter(None, [names.pop()]), *versions]
@@ -192,15 +192,15 @@ def is_version(name: str) -> bool:
 
 
 def _of_tables(
-    name: str, parts: Mapping[str, Sequence[tuple[str, str]]], own: str = ""
+    name: str, parts: Mapping[str, Sequence[tuple[str, str]]], task_file: str = ""
 ) -> TaskFiles:
     """Its parts in the order in which they may be asked; of several tests, the first."""
     sets = [
-        SetFiles([file for file, _ in found], Role.TEST, part=part, versions=[v for _, v in found])
+        SetFiles([file for file, _ in files], Role.TEST, part=part, versions=[v for _, v in files])
         for part in ORDER
-        if (found := parts.get(part))
+        if (files := parts.get(part))
     ]
-    return TaskFiles(name, slug_of(name), sets, own, is_table=True)
+    return TaskFiles(name, slug_of(name), sets, task_file, is_table=True)
 
 
 def _paths(names: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -71,7 +71,7 @@ class Table:
 def labels_in_columns(table: Table) -> dict[str, set[str]]:
     """What columns hold that nothing is made of, where that repeats or is numbers."""
     taken = {n for f, of in table.columns.items() if f != "groups" for n in as_list(of)}
-    found = {}
+    labels = {}
     for name in table.names:
         cells = [text_of(row.fields.get(name)) for row in table.rows]
         # A grade is left out by its name elsewhere.
@@ -79,8 +79,8 @@ def labels_in_columns(table: Table) -> dict[str, set[str]]:
         if not is_left and all(isinstance(cell, str) for cell in cells):
             values = {cell.removesuffix(".0") for cell in cells}
             if repeats(name, table) or all(read_number(value) is not None for value in values):
-                found[name] = values
-    return found
+                labels[name] = values
+    return labels
 
 
 def is_row(names: Sequence[str]) -> bool:
@@ -91,7 +91,7 @@ def is_row(names: Sequence[str]) -> bool:
     )
 
 
-def there(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     if is_row(names):
         return "the first line looks like a row: write the columns' names above it"
     listed = ", ".join(names)
@@ -108,9 +108,9 @@ def shortened(path: Any, rows: Sequence[Record]) -> list[Record]:
     """Rows of which a path keeps one place of lists whose lengths differ, and so may lose more."""
     above, _, place = str(path).rpartition(".")
     cells = [value_at(row.fields, above) if place.isdecimal() else None for row in rows]
-    lists = [[one for one in as_list(cell) if isinstance(one, list)] for cell in cells]
-    lengths = [[len(one) for one in inner if one] for inner in lists]
-    is_even = len({one for inner in lengths for one in inner}) < 2
+    lists = [[item for item in as_list(cell) if isinstance(item, list)] for cell in cells]
+    lengths = [[len(item) for item in inner if item] for inner in lists]
+    is_even = len({length for inner in lengths for length in inner}) < 2
     return [
         r for r, of in zip(rows, lengths, strict=True) if not is_even and max(of, default=0) > 1
     ]
@@ -120,9 +120,9 @@ def text_paths(name: str, rows: Sequence[Record]) -> list[str]:
     """Find where the column's texts stand: in objects, or the objects of a list, each that holds
     one in most rows."""
     cells = [row.fields.get(name) for row in rows]
-    ones = [cell[0] if isinstance(cell, list) and cell else cell for cell in cells]
-    objects = [one for one in ones if isinstance(one, dict)]
-    often = Counter(of for one in objects for of, text in one.items() if holds_text(text))
+    firsts = [cell[0] if isinstance(cell, list) and cell else cell for cell in cells]
+    objects = [first for first in firsts if isinstance(first, dict)]
+    often = Counter(of for entry in objects for of, text in entry.items() if holds_text(text))
     inside = [of for of, count in often.items() if count * 2 >= len(objects)]
     inside = ["text"] if "text" in inside else inside
     return [f"{name}.{of}" for of in inside] or [name] * (not objects)

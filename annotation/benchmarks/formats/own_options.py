@@ -12,6 +12,7 @@ from annotation.benchmarks.formats.content import (
     Ambiguous,
     ReadExample,
     Record,
+    and_more,
     json_type,
 )
 from annotation.kinds.choice import FEWEST, MOST
@@ -25,10 +26,10 @@ WITH_OPTIONS = ["without options", "with options"]
 
 
 def read_options(record: Record) -> tuple[str, ...]:
-    given = [name for name in FIELDS if record.fields.get(name) is not None]
-    if not given:
+    fields = [name for name in FIELDS if record.fields.get(name) is not None]
+    if not fields:
         return ()
-    name = given[0]
+    name = fields[0]
     value = record.fields[name]
     if not isinstance(value, list):
         record.refuse(f"“{name}” must be a list of texts, but it is {json_type(value)}.")
@@ -61,7 +62,7 @@ def read_answer(record: Record, *, may_be_empty: bool = False) -> list[str]:
     named = answer if isinstance(answer, list) else [answer]
     if not named and not may_be_empty:
         record.refuse("“answer” names none of its options.")
-    return [record.as_text(_plain(one), "“answer”").strip() for one in named]
+    return [record.as_text(_plain(item), "“answer”").strip() for item in named]
 
 
 # Those that count.
@@ -91,26 +92,26 @@ def with_numbers(
         _refuse(none, "the other rows have options of their own, this has none.", rows, is_table)
     open_rows = [row for row in rows if not row.is_settled]
     ways = {name: WAYS[name] for name in ([named] if named else known)}
-    found = {name: [_numbers_of(row, way) for row in open_rows] for name, way in ways.items()}
-    whole = {name: numbers for name, numbers in found.items() if None not in numbers}
+    numbers_by = {name: [_numbers_of(row, way) for row in open_rows] for name, way in ways.items()}
+    whole = {name: numbers for name, numbers in numbers_by.items() if None not in numbers}
     if not whole or (usual in COUNTS and usual not in whole and whole.keys() & COUNTS):
-        _refuse_unread(open_rows, {usual: found[usual]} if whole else found, is_table)
+        _refuse_unread(open_rows, {usual: numbers_by[usual]} if whole else numbers_by, is_table)
     if usual in whole and not _is_doubtful(usual, whole):
         whole = {usual: whole[usual]}
-    first, *others = whole.values()
-    for row, *readings in zip(open_rows, first, *others, strict=True):
+    first, *rest = whole.values()
+    for row, *readings in zip(open_rows, first, *rest, strict=True):
         if any(numbers != readings[0] for numbers in readings):
             _ask(row, dict(zip(whole, readings, strict=True)))
     in_turn = iter([numbers or [] for numbers in first])
     numbers = [_settled(row) if row.is_settled else next(in_turn) for row in rows]
     return [
-        replace(row, alternatives=_alternatives(own, as_set=as_set))
-        for row, own in zip(rows, numbers, strict=True)
+        replace(row, alternatives=_alternatives(of_row, as_set=as_set))
+        for row, of_row in zip(rows, numbers, strict=True)
     ]
 
 
 def _settled(row: ReadExample) -> list[int]:
-    return [int(one) for texts in row.gold_texts for one in texts]
+    return [int(text) for texts in row.gold_texts for text in texts]
 
 
 # So many rows name the first and the last of their options, too.
@@ -130,7 +131,7 @@ def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn
             "answer_by",
             name,
             f"“{' / '.join(row.options[number] for number in numbers or ())[:60]}”"
-            + f", {IN_WORDS[name]}" * bool(IN_WORDS[name]),
+            + (f", {IN_WORDS[name]}" if IN_WORDS[name] else ""),
         )
         for name, numbers in readings.items()
     ]
@@ -143,29 +144,29 @@ def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:
     return [texts] if as_set else [[text] for text in texts]
 
 
-def _numbers_of(row: ReadExample, way: Way) -> list[int] | None:
-    numbers = [way(text, row.options) for texts in row.gold_texts for text in texts]
+def _numbers_of(row: ReadExample, number_of: Way) -> list[int] | None:
+    numbers = [number_of(text, row.options) for texts in row.gold_texts for text in texts]
     known = [number for number in numbers if number is not None]
     return list(dict.fromkeys(known)) if len(known) == len(numbers) else None
 
 
 def _refuse_unread(
-    rows: Sequence[ReadExample], found: Mapping[str, list[list[int] | None]], is_table: bool
+    rows: Sequence[ReadExample], numbers_by: Mapping[str, list[list[int] | None]], is_table: bool
 ) -> NoReturn:
     """By the way that reads most: what it does not read is most likely the mistake."""
 
     def rank(numbers: list[list[int] | None]) -> tuple[int, int]:
         return numbers.count(None), -numbers.index(None)
 
-    best = min(found.values(), key=rank)
+    best = min(numbers_by.values(), key=rank)
     unread = [row for row, numbers in zip(rows, best, strict=True) if numbers is None]
     row, place = unread[0], best.index(None)
     answer = " / ".join(text for texts in row.gold_texts for text in texts)
     problem = (
-        f"“answer” is “{answer[:60]}”, which is no {' and no '.join(found)} of its "
+        f"“answer” is “{answer[:60]}”, which is no {' and no '.join(numbers_by)} of its "
         f"{len(row.options)} options."
     )
-    if fitting := [name for name, numbers in found.items() if numbers[place] is not None]:
+    if fitting := [name for name, numbers in numbers_by.items() if numbers[place] is not None]:
         problem = (
             f"“answer” is “{answer[:60]}”, which names an option by its {fitting[0]}, but other "
             "rows name theirs otherwise: write them all in one way."
@@ -179,11 +180,11 @@ def _refuse(
     """A few rows of a table can be left out; an answer that is the same in several of them may say
     that there is none."""
     row, more = bad[0], len(bad) - 1
-    problem += f" (And {more} more row{'s' * (more > 1)}.)" * bool(more)
+    problem += and_more(more)
     if not is_table or 2 * len(bad) > len(rows):
         raise BadInput(f"{row.where}: {problem}")
-    ids = [one.named for one in bad]
-    golds = {text for one in bad for texts in one.gold_texts for text in texts}
+    ids = [row.named for row in bad]
+    golds = {text for row in bad for texts in row.gold_texts for text in texts}
     says_none = [("missing", [*golds], "it says that there is no answer")]
     readings = [("leave_out", ids, f"leave {'these rows' if more else 'the row'} out")]
     raise Ambiguous(

@@ -58,7 +58,7 @@ def check_training(tasks: Sequence[TaskFiles]) -> None:
         task for task in tasks if task.is_table and all(_is_training(one.part) for one in task.sets)
     ]
     if trained and len(trained) < len(tasks):
-        files = [file for task in trained for one in task.sets for file in one.files]
+        files = [file for task in trained for set_files in task.sets for file in set_files.files]
         raise Ambiguous(
             "",
             f"{files[0]} is named for training, and there is no test of “{trained[0].name}”. Name "
@@ -79,24 +79,24 @@ def sets_of_table(
 ) -> list[ReadSet]:
     """The part that people are asked, the last of them, behind those to show or to draw from.
     Raises BadInput where no part has gold."""
-    wanted = said.get("parts", {}).get("test", "")
-    order = sorted(task.sets, key=lambda one: bool(wanted) and not one.part.startswith(wanted))
+    meant = said.get("parts", {}).get("test", "")
+    order = sorted(task.sets, key=lambda one: bool(meant) and not one.part.startswith(meant))
     asked, rows = _first_labelled(order, read, notes, said)
-    within = _by_part(rows, wanted)
+    within = _by_part(rows, meant)
     rows = within.pop(next(iter(within)))
     if _is_training(asked.part) or _is_training(rows[0].part):
         notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
     sets = [set_of(replace(asked, role=Role.TEST), rows)]
-    has_training = any(map(_is_training, [*within, *(one.part for one in order)]))
+    has_training = any(map(_is_training, [*within, *(set_files.part for set_files in order)]))
     practised = said.get("parts", {}).get("shots", "") if has_training else ""
 
     def is_smaller(made: ReadSet) -> bool:
         """Than a part to train on."""
         training = [others for part, others in within.items() if _is_training(part)]
-        for one in order:
-            if _is_training(one.part):
+        for set_files in order:
+            if _is_training(set_files.part):
                 with suppress(Unlabelled):
-                    training.append(read(one.files))
+                    training.append(read(set_files.files))
         return len(made.examples) < max(map(len, training), default=0)
 
     def is_taken(made: ReadSet, of: SetFiles) -> bool:
@@ -117,12 +117,12 @@ def sets_of_table(
     if draw and draw.source:
         named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
         sets = [_as_training(named, read(named.files)), *sets]
-    for one in reversed(order[order.index(asked) + 1 :]):
-        of = replace(one, role=Role.TRAINING, is_part=_is_training(one.part))
+    for set_files in reversed(order[order.index(asked) + 1 :]):
+        of = replace(set_files, role=Role.TRAINING, is_part=_is_training(set_files.part))
         # Nobody practises on a test, whichever part is asked instead.
-        is_test = _base(one.part) in ("test", _base(asked.part))
+        is_test = _base(set_files.part) in ("test", _base(asked.part))
         if is_test or (of.is_part and (not draw or draw.source)):
-            notes["not_drawn"] += [f"{one.files[0]}: not read"]
+            notes["not_drawn"] += [f"{set_files.files[0]}: not read"]
             continue
         try:
             made = _as_training(of, read(of.files))
@@ -147,10 +147,10 @@ def _ask_about_shots(made: ReadSet, of: SetFiles) -> NoReturn:
 def _numbered(sets: Sequence[ReadSet]) -> list[ReadSet]:
     """Parts of one size are shots of several splits."""
     numbered: list[ReadSet] = []
-    for one in sets:
-        split = 1 + sum(other.shots == one.shots is not None for other in numbered)
-        name = f"train-{one.shots}-{split}"
-        numbered.append(replace(one, name=name, split=split) if split > 1 else one)
+    for read_set in sets:
+        split = 1 + sum(other.shots == read_set.shots is not None for other in numbered)
+        name = f"train-{read_set.shots}-{split}"
+        numbered.append(replace(read_set, name=name, split=split) if split > 1 else read_set)
     return numbered
 
 
@@ -165,26 +165,26 @@ def _first_labelled(
     said: Mapping[str, Any],
 ) -> tuple[SetFiles, list[ReadExample]]:
     refusals = list[Unlabelled]()
-    for number, one in enumerate(order):
+    for number, set_files in enumerate(order):
         others = order[number + 1 :]
         try:
-            rows = read(one.files)
+            rows = read(set_files.files)
         except Unlabelled as refusal:
             refusals.append(refusal)
             notes["unlabelled"] += [str(refusal)]
             continue
         if not rows:
-            raise BadInput(f"{one.files[0]} is empty: it needs a row for each question.")
+            raise BadInput(f"{set_files.files[0]} is empty: it needs a row for each question.")
         golds = {str(row.gold_texts) for row in rows}
         if len(rows) == 1 or len(golds) > 1 or not others:
-            return one, rows
+            return set_files, rows
         if golds & (of_others := _golds(others, read)):
-            _ask_about_one_gold(one.files, one.part, rows, of_others, said)
-            return one, rows
+            _ask_about_one_gold(set_files.files, set_files.part, rows, of_others, said)
+            return set_files, rows
         stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
         notes["unlabelled"] += [
-            f"{one.files[0]}: there are no answers in this file: every one is “{stands}”, which no "
-            "other part has."
+            f"{set_files.files[0]}: there are no answers in this file: every one is “{stands}”, "
+            "which no other part has."
         ]
     if "answer" not in said.get("columns", {}):
         _ask_about_others(refusals)
@@ -227,7 +227,7 @@ def ask_about_hidden(tasks: Sequence[ReadTask], said: Mapping[str, Mapping[str, 
 
 def _ask_about_others(refusals: Sequence[Unlabelled]) -> None:
     """Raise Ambiguous where some parts have columns that others lack."""
-    fewest = min((one.names for one in refusals), key=len, default=())
+    fewest = min((refusal.names for refusal in refusals), key=len, default=())
     for refusal in refusals:
         row = refusal.row or {}
         ask_about_answer(refusal, [n for n in row if n not in fewest and not is_aside(n)])
@@ -251,9 +251,9 @@ def ask_about_answer(refusal: Unlabelled, names: Sequence[str] = ()) -> None:
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:
     golds = set()
-    for one in parts:
+    for set_files in parts:
         with suppress(Unlabelled):
-            golds |= {str(row.gold_texts) for row in read(one.files)}
+            golds |= {str(row.gold_texts) for row in read(set_files.files)}
     return golds
 
 
@@ -261,10 +261,10 @@ def _is_training(part: str) -> bool:
     return part.startswith(tuple(TRAINING_PARTS))
 
 
-def _by_part(rows: Sequence[ReadExample], wanted: str) -> dict[str, list[ReadExample]]:
+def _by_part(rows: Sequence[ReadExample], asked_part: str) -> dict[str, list[ReadExample]]:
     """Where rows say to which part of the set they belong; the one that is asked comes first."""
     parts = {row.part for row in rows}
-    names = sorted(parts, key=lambda part: (part != wanted, (*PARTS, part).index(part)))
+    names = sorted(parts, key=lambda part: (part != asked_part, (*PARTS, part).index(part)))
     return {part: [row for row in rows if row.part == part] for part in names}
 
 

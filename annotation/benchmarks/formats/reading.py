@@ -76,43 +76,43 @@ def read_benchmark(
     """Every task of a folder, an archive or a file, or `only` these slugs, and the names of files
     that were not read. said: what a task's file would say, for tables without one. lax: leave out
     the columns of tables that are not used, whatever they hold. Raises BadInput."""
-    found, ignored = find_tasks(files, said or {})
-    slugs = [task.slug for task, _own in found]
+    described, ignored = find_tasks(files, said or {})
+    slugs = [task.slug for task, _stated in described]
     for slug in only or ():
         if slug not in slugs:
             raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
-    wanted = [(task, own) for task, own in found if not only or task.slug in only]
+    chosen = [(task, stated) for task, stated in described if not only or task.slug in only]
     try:
-        check_training([task for task, _own in wanted])
-        tasks = _read_all(wanted, files, progress, encoding=encoding, draw=draw, lax=lax)
+        check_training([task for task, _stated in chosen])
+        tasks = _read_all(chosen, files, progress, encoding=encoding, draw=draw, lax=lax)
         names = [name for task in tasks for name in task.names]
         check_somewhere(names, (said or {}).get("columns", {}))
         return tasks, ignored
     except BadInput:
-        if not any("join" in own for _task, own in wanted):
-            unread = [task for task, _own in wanted]
+        if not any("join" in stated for _task, stated in chosen):
+            unread = [task for task, _stated in chosen]
             ask_to_join(unread, lambda file: [*read_table(files.read(file), file, encoding)])
         raise
 
 
 def _read_all(
-    wanted: Described, files: Files, progress: Progress, **how: Any
+    chosen: Described, files: Files, progress: Progress, **how: Any
 ) -> list[content.ReadTask]:
     tasks, unlabelled = list[content.ReadTask](), list[Unlabelled]()
     unread = list[tuple[TaskFiles, BadInput]]()
-    for number, (task, own) in enumerate(wanted):
-        progress(number, len(wanted), f"Reading {task.name}")
+    for number, (task, stated) in enumerate(chosen):
+        progress(number, len(chosen), f"Reading {task.name}")
         try:
-            tasks.append(read_task(task, files, dict(own), **how))
+            tasks.append(read_task(task, files, dict(stated), **how))
         except Unlabelled as refusal:
             unlabelled.append(refusal)
         except content.Ambiguous:
             raise
         except BadInput as refusal:
             unread.append((task, refusal))
-    check_read(unread, len(wanted))
+    check_read(unread, len(chosen))
     _leave_out(unlabelled, tasks)
-    ask_about_hidden(tasks, {task.slug: own for task, own in wanted})
+    ask_about_hidden(tasks, {task.slug: stated for task, stated in chosen})
     return tasks
 
 
@@ -131,23 +131,23 @@ def _leave_out(unlabelled: Sequence[Unlabelled], tasks: Sequence[content.ReadTas
 def read_task(
     task: TaskFiles,
     files: Files,
-    own: Fields,
+    stated: Fields,
     *,
     encoding: str = "",
     draw: Draw | None = None,
     lax: bool = False,
 ) -> content.ReadTask:
-    said = {name: own.pop(name) for name in SAID if name in own}
+    said = {name: stated.pop(name) for name in SAID if name in stated}
     if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
-        raise BadInput(f"{task.own}: “{min(of_tables)}” is said of tables alone: leave it out.")
+        raise BadInput(f"{task.file}: “{min(of_tables)}” is said of tables alone: leave it out.")
     called = f"{task.name} {files.title}"
-    choices, named_kind = own.get("choices", ()), own.get("kind", "")
+    choices, named_kind = stated.get("choices", ()), stated.get("kind", "")
     classes = class_names(files, called) if task.is_table else {}
     tables = TableReader(said, called, choices, kind=named_kind, classes=classes, lax=lax)
     reader = RowReader(files, as_set=tables.as_set)
     source = draw.source if draw else None
 
-    beside = {file: others for one in task.sets for file, others in one.beside.items()}
+    beside = {file: others for set_files in task.sets for file, others in set_files.beside.items()}
 
     def raw(data: bytes, file: str) -> list[content.Record]:
         rows, by = [*read_table(data, file, encoding, tables.left_out)], said.get("join")
@@ -173,15 +173,15 @@ def read_task(
     if task.is_table:
         sets = sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
     else:
-        sets = [_read_set(records, reader, one) for one in _to_read(task, draw)]
+        sets = [_read_set(records, reader, set_files) for set_files in _to_read(task, draw)]
         if not lax:
             reader.check_unused(said.get("unused", ()))
-    count = sum(len(one.examples) for one in sets)
+    count = sum(len(read_set.examples) for read_set in sets)
     sets = _settled(sets, tables, is_table=task.is_table)
-    kind = _kind_of(task, own, tables, sets)
-    _settle_normalisation(task, own, kind)
+    kind = _kind_of(task, stated, tables, sets)
+    _settle_normalisation(task, stated, kind)
     if task.is_table and answer_kind(kind).takes_labels:
-        named = own.get("choices", ())
+        named = stated.get("choices", ())
         sets = [replace(one, examples=with_plain_labels(one.examples, named)) for one in sets]
     rows = [row for read_set in sets for row in read_set.examples]
     if task.is_table and answer_kind(kind).takes_one_label and not any(row.options for row in rows):
@@ -189,19 +189,19 @@ def read_task(
     # The question's wording may name others.
     texts = {text for row in rows for texts in row.gold_texts for text in texts}
     labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
-    choices = own.pop("choices", labels)
+    choices = stated.pop("choices", labels)
     _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
     content.note_differing_gold(rows, reader.notes)
     defaults = _defaults(task, kind, rows, reader.lists_alternatives)
-    _settle_script(own, defaults, rows, reader.notes)
-    if task.is_table and not (defaults | own).get("language"):
+    _settle_script(stated, defaults, rows, reader.notes)
+    if task.is_table and not (defaults | stated).get("language"):
         reader.notes["language_assumed"] = ["“language” in the task's file names another"]
     if len(answer_kind(kind).normalisations) > 1:
         listed = [row.where for row in rows if any("|" in t for ts in row.gold_texts for t in ts)]
         reader.notes["listed_in_text"] = listed
         golds = ((row.where, "\n".join(map("\n".join, row.gold_texts))) for row in rows)
         reader.notes["patterns"] = [where for where, gold in golds if PATTERN.search(gold)]
-    _settle_sample(task, own, defaults, kind, choices, [row.context for row in rows])
+    _settle_sample(task, stated, defaults, kind, choices, [row.context for row in rows])
     kept = _without_parts(sets, draw, reader.notes)
     sets = [replace(one, examples=content.once_each(one.examples, reader.notes)) for one in kept]
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
@@ -211,21 +211,21 @@ def read_task(
         del reader.notes["empty_context"]
     reader.notes["canary"] = [reader.canary] if reader.canary else []
     notes = {code: cases for code, cases in reader.notes.items() if cases}
-    return content.ReadTask(task.slug, own, defaults, sets, notes, reader.canary, tables.names)
+    return content.ReadTask(task.slug, stated, defaults, sets, notes, reader.canary, tables.names)
 
 
 def _kind_of(
-    task: TaskFiles, own: Fields, tables: TableReader, sets: Sequence[content.ReadSet]
+    task: TaskFiles, stated: Fields, tables: TableReader, sets: Sequence[content.ReadSet]
 ) -> str:
     """As the task's file or its set names it, or by its rows, which it has to fit."""
     rows = [row for read_set in sets for row in read_set.examples]
-    kind: str = own.get("kind") or tables.kind
+    kind: str = stated.get("kind") or tables.kind
     if not kind:
-        is_named = "choices" in own
+        is_named = "choices" in stated
         kind = (
             kind_of_table(rows, tables, is_named=is_named) if task.is_table else kind_of_rows(rows)
         )
-    _check_kind(task, own, kind, rows)
+    _check_kind(task, stated, kind, rows)
     return kind
 
 
@@ -239,7 +239,7 @@ def _tell(
         notes["missing_unseen"], notes["left_aside"] = tables.unseen, tables.aside
         notes |= tables.notes
     # Several questions may stand in one row.
-    kept = len({(row.where, row.source_id) for one in sets for row in one.examples})
+    kept = len({(row.where, row.source_id) for read_set in sets for row in read_set.examples})
     left = dict(tables.left_out)
     if repeated := len(notes["repeated_in_set"]):
         left["that repeat another of their file"] = repeated
@@ -251,9 +251,8 @@ def _tell(
         f"{number} {reason}" + (f", the first in {first[reason]}" if reason in first else "")
         for reason, number in left.items()
     )
-    notes["rows"] = [
-        f"{read} read, {kept} stored" + f", {read - kept} left out: {reasons}" * bool(reasons)
-    ]
+    left_out = f", {read - kept} left out: {reasons}" if reasons else ""
+    notes["rows"] = [f"{read} read, {kept} stored{left_out}"]
 
 
 def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:
@@ -330,16 +329,16 @@ def _without_parts(
     sets: Sequence[content.ReadSet], draw: Draw | None, notes: dict[str, list[str]]
 ) -> list[content.ReadSet]:
     """With the sets that are drawn out of labelled parts instead."""
-    parts = [one for one in sets if one.name == PART]
-    sets = [one for one in sets if one.name != PART]
+    parts = [read_set for read_set in sets if read_set.name == PART]
+    sets = [read_set for read_set in sets if read_set.name != PART]
     if draw is None:
-        notes["not_drawn"] += [f"{one.file}: {len(one.examples)} rows" for one in parts]
+        notes["not_drawn"] += [f"{part.file}: {len(part.examples)} rows" for part in parts]
         return sets
     return with_drawn(sets, parts, draw)
 
 
 def _check_kind(
-    task: TaskFiles, own: Fields, kind: str, rows: Sequence[content.ReadExample]
+    task: TaskFiles, stated: Fields, kind: str, rows: Sequence[content.ReadExample]
 ) -> None:
     """That what is asked can be answered in this kind, and shown as its answers need it."""
     for row in rows:
@@ -347,7 +346,7 @@ def _check_kind(
             raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
     if answer_kind(kind).takes_markup:
         return
-    if own.get("markup") == Markup.MARKDOWN:
+    if stated.get("markup") == Markup.MARKDOWN:
         raise BadInput(
             f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
             "the task's file."
@@ -371,27 +370,30 @@ def _check_buttons(task: TaskFiles, labels: Collection[str]) -> None:
         )
 
 
-def _settle_normalisation(task: TaskFiles, own: Fields, kind: str) -> None:
+def _settle_normalisation(task: TaskFiles, stated: Fields, kind: str) -> None:
     """A tolerance stands behind the normalisation of numbers."""
-    named, known = own.get("normalisation"), answer_kind(kind).normalisations
+    named, known = stated.get("normalisation"), answer_kind(kind).normalisations
     if named and named not in known:
         raise BadInput(
-            f"{task.own}: answers of the kind {kind} are compared with the "
+            f"{task.file}: answers of the kind {kind} are compared with the "
             f"normalisation {' or '.join(known)}, not {named}; leave “normalisation” out."
         )
-    if tolerance := own.pop("tolerance", ""):
+    if tolerance := stated.pop("tolerance", ""):
         if not answer_kind(kind).takes_tolerance:
-            raise BadInput(f"{task.own}: only numbers have a “tolerance”.")
-        own["normalisation"] = known[0] + TOLERANCE + tolerance
+            raise BadInput(f"{task.file}: only numbers have a “tolerance”.")
+        stated["normalisation"] = known[0] + TOLERANCE + tolerance
 
 
 def _settle_script(
-    own: Fields, defaults: Fields, rows: Sequence[content.ReadExample], notes: dict[str, list[str]]
+    stated: Fields,
+    defaults: Fields,
+    rows: Sequence[content.ReadExample],
+    notes: dict[str, list[str]],
 ) -> None:
     """The direction of what is shown follows from its language, or else from its letters."""
     letters = letters_of(text for row in rows for text in row.texts)
     script = script_of(letters)
-    language: str = own.get("language") or defaults.get("language", "")
+    language: str = stated.get("language") or defaults.get("language", "")
     if not language and script not in ("", LATIN):
         defaults["language"] = UNKNOWN
         fitting = LANGUAGES.get(script, "").split()
@@ -425,13 +427,13 @@ def _defaults(
 
 def _settle_sample(
     task: TaskFiles,
-    own: Fields,
+    stated: Fields,
     defaults: Fields,
     kind: str,
     choices: Sequence[str],
     contexts: Sequence[Sequence[str]],
 ) -> None:
-    if problem := samples.problem_of_sample(own.get("sample", {}), kind, choices, contexts):
-        raise BadInput(f"{task.own}: the sample cannot be used: {problem}.")
+    if problem := samples.problem_of_sample(stated.get("sample", {}), kind, choices, contexts):
+        raise BadInput(f"{task.file}: the sample cannot be used: {problem}.")
     if samples.problem_of_sample(defaults.get("sample", {}), kind, choices, contexts):
         defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}

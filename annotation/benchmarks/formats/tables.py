@@ -107,7 +107,7 @@ class TableReader:
 
     @property
     def kind(self) -> str:
-        return self.known.kind or LABELS.name * bool(self._apart_by) or self._kind
+        return self.known.kind or (LABELS.name if self._apart_by else self._kind)
 
     @property
     def answer_by(self) -> str:
@@ -127,7 +127,7 @@ class TableReader:
         """The rows of a file in the fields of CLUES. Raises BadInput."""
         table = self._table(raw, file)
         offered = offered_in(table)
-        self.unseen = [one for one in self.unseen if one.lower() not in offered]
+        self.unseen = [sign for sign in self.unseen if sign.lower() not in offered]
         aside, unused = sort_out(table, lax=self._lax)
         self.aside += [name for name in aside if name not in self.aside]
         self.unused += [name for name in unused if name not in self.unused]
@@ -154,10 +154,10 @@ class TableReader:
         begin, self.before = self.before + 1, self.before + len(table.rows)
         for number, (record, sign) in enumerate(zip(table.rows, signs, strict=True), begin):
             # Other files may have the same ids.
-            own = _id(record, columns, number)
-            row = replace(record, named=f"{file}:{own}")
+            row_id = _id(record, columns, number)
+            row = replace(record, named=f"{file}:{row_id}")
             is_offered = any(cell not in NOTHING for cell in table.cells(record, "options"))
-            if {own, row.named, *WITH_OPTIONS[is_offered : is_offered + 1]} & {*left_out}:
+            if {row_id, row.named, *WITH_OPTIONS[is_offered : is_offered + 1]} & {*left_out}:
                 self.left_out["that the task's file leaves out"] += 1
             elif sign is not None:
                 self._leave_out(row, f"without an answer ({in_words(sign)})")
@@ -188,8 +188,8 @@ class TableReader:
         if not all(map(is_text, names)):
             raise BadInput(f"{file}, line 1: the name of a column holds {NOT_TEXT}.")
         shared = (self._said.get("shared") or {}).items()
-        here = {field: of for field, of in shared if all(is_there(p, names) for p in as_list(of))}
-        columns = {**(self._said.get("columns") or {}), **here}
+        kept = {field: of for field, of in shared if all(is_there(p, names) for p in as_list(of))}
+        columns = {**(self._said.get("columns") or {}), **kept}
         table = Table(file, names, rows, self.known, {**self._said, "columns": columns})
         return replace(table, columns=find_columns(table))
 
@@ -209,17 +209,17 @@ class TableReader:
         cells, columns = record.fields, table.columns
 
         def cell(field: str) -> Any:
-            given = columns.get(field)
-            if isinstance(given, list):
-                values = [value_at(cells, path) for path in given]
+            column = columns.get(field)
+            if isinstance(column, list):
+                values = [value_at(cells, path) for path in column]
                 if field == "context":
-                    values = [written(one) for one in values]
+                    values = [written(value) for value in values]
                 flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
                 if field == "options":
                     is_counted = not are_options(columns)
                     return self._without_padding(record, flat, is_counted=is_counted)
                 return [value for value in flat if value not in NOTHING]
-            return None if given is None else value_at(cells, given)
+            return None if column is None else value_at(cells, column)
 
         question = cell("question")
         if self.known.asks and "question" not in table.said["columns"]:
@@ -259,7 +259,7 @@ class TableReader:
         self, record: Record, options: list[Any], *, is_counted: bool
     ) -> list[Any]:
         """An empty option before others stays where gold may count it."""
-        kept = [one for one in options if is_counted or one not in NOTHING]
+        kept = [option for option in options if is_counted or option not in NOTHING]
         while kept and kept[-1] in NOTHING:
             kept.pop()
         if kept != options and not self.known.name:
@@ -282,15 +282,15 @@ class TableReader:
             if places is None and are_options(columns):
                 # The right ones have one place in every row: not so on people's pages.
                 texts, places = mixed(texts, answer)
-            if places is None and key(str(answer)) in (own := _long_names(columns["options"])):
-                places = [own.index(key(str(answer)))]
+            if places is None and key(str(answer)) in (names := _long_names(columns["options"])):
+                places = [names.index(key(str(answer)))]
             if places is not None:
                 return {"choices": texts, "answer": places, "is_settled": True}
             named = labels_in(record, answer, self._apart_by) if self.as_set else answer
             return {"choices": texts, "answer": texts_of(named)}
         if self.as_set:
             labels = labels_in(record, answer, self._apart_by)
-            return {"answer": [self._named(record, one) for one in labels]}
+            return {"answer": [self._named(record, label) for label in labels]}
         return {"answer": self._own_gold(record, answer)}
 
     def _label_names(self, table: Table) -> Mapping[str, str]:
@@ -301,18 +301,19 @@ class TableReader:
             return said
         names = list(said or self._choices)
         cells = [cell for row in table.rows for cell in table.cells(row, "answer")]
-        found = [
+        labels = [
             labels_in(table.rows[0], cell, self._apart_by) if self.as_set else [cell]
             for cell in cells
         ]
-        golds = [str(text_of(one)).removesuffix(".0") for pieces in found for one in pieces]
+        golds = [str(text_of(label)).removesuffix(".0") for pieces in labels for label in pieces]
         numbers = [int(gold) for gold in golds if is_key(gold)]
         are_numbers = bool(numbers) and len(numbers) == len([*filter(None, golds)])
         if not said and not are_numbers:
             return {}
         is_clear = not are_numbers or {0} & {*numbers} or {*golds} & {*names}
         by = "index" if is_clear or said is self.known.label_names else self.answer_by
-        by = by or {len(names): "number"}.get(max(numbers), "index" * (max(numbers) > len(names)))
+        if not by and max(numbers) >= len(names):
+            by = "number" if max(numbers) == len(names) else "index"
         if not by:
             table.ask(
                 f"the answers are numbers and the labels names: the first is “{numbers[0]}”.",
@@ -330,18 +331,18 @@ class TableReader:
             starts = as_list(answer.get("answer_start")) + [None] * len(answer["text"])
             pairs = zip(answer["text"], starts, strict=False)
             return [{"text": text, "answer_start": start} for text, start in pairs]
-        if isinstance(answer, list) and any(isinstance(one, dict) for one in answer):
+        if isinstance(answer, list) and any(isinstance(item, dict) for item in answer):
             return [
-                {name: one[name] for name in ("text", "answer_start") if name in one}
-                for one in answer
-                if isinstance(one, dict)
+                {name: item[name] for name in ("text", "answer_start") if name in item}
+                for item in answer
+                if isinstance(item, dict)
             ]
         if isinstance(answer, str) and not self._said_kind and not self.known.name:
             answer = listed(record, answer)
         if isinstance(answer, list):
             answer = self._spelled(record, answer, value_at(record.fields, self._text))
-            texts = [self._named(record, one) for one in answer]
-            return texts if self._are_pieces(record, texts) else [{"text": one} for one in texts]
+            texts = [self._named(record, item) for item in answer]
+            return texts if self._are_pieces(record, texts) else [{"text": text} for text in texts]
         text = str(text_of(answer))
         if self.known.marked:
             return [boxed(record, text)]
@@ -353,7 +354,7 @@ class TableReader:
 
     def _spelled(self, record: Record, answer: list[Any], text: Any) -> list[Any]:
         """The words at places of characters, where a list holds such. Raises Ambiguous."""
-        are_numbers = answer and all(type(one) is int for one in answer)
+        are_numbers = answer and all(type(item) is int for item in answer)
         if not are_numbers or self._names or self.known.name:
             return answer
         said = self._said.get("answers")

@@ -31,9 +31,9 @@ def read_task_file(data: bytes, file: str) -> Fields:
     for name, value in fields.items():
         if name not in FIELDS:
             raise BadInput(f"{file}: there is no field “{name}”; there are {', '.join(FIELDS)}.")
-        is_good, wanted = FIELDS[name]
+        is_good, description = FIELDS[name]
         if not is_good(value):
-            raise BadInput(f"{file}: “{name}” must be {wanted}.")
+            raise BadInput(f"{file}: “{name}” must be {description}.")
     return fields
 
 
@@ -97,8 +97,8 @@ def _is_label_list(value: object) -> bool:
 
 def _are_columns(value: object) -> bool:
     return isinstance(value, dict) and all(
-        field in USUAL and (isinstance(given, str) or samples.are_texts(given))
-        for field, given in value.items()
+        field in USUAL and (isinstance(paths, str) or samples.are_texts(paths))
+        for field, paths in value.items()
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.benchmarks.formats.content import Ambiguous
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, slug_of
+from scoring.tables.words import some
 
 EACH, TOGETHER = "each", "together"
 
@@ -25,29 +26,28 @@ def in_versions(task: TaskFiles, said: Mapping[str, Any]) -> list[TaskFiles]:
     return [replace(task, sets=sets)]
 
 
-def _has_several(one: SetFiles) -> bool:
-    return len({*one.versions}) > 1
+def _has_several(set_files: SetFiles) -> bool:
+    return len({*set_files.versions}) > 1
 
 
 def _version_of(task: TaskFiles, version: str) -> TaskFiles:
     name = f"{task.name}-{version}".rstrip("-")
-    sets = [_only(one, [version]) for one in task.sets if version in one.versions]
+    sets = [_only(set_files, [version]) for set_files in task.sets if version in set_files.versions]
     return replace(task, name=name, slug=slug_of(name), sets=sets)
 
 
-def _only(one: SetFiles, meant: Any) -> SetFiles:
+def _only(set_files: SetFiles, meant: Any) -> SetFiles:
     """With the files of these versions, where it has any of them."""
-    pairs = [(f, v) for f, v in zip(one.files, one.versions, strict=True) if v in meant]
-    files, versions = zip(*pairs, strict=True) if pairs else (one.files, one.versions)
-    return replace(one, files=files, versions=versions)
+    pairs = [(f, v) for f, v in zip(set_files.files, set_files.versions, strict=True) if v in meant]
+    files, versions = zip(*pairs, strict=True) if pairs else (set_files.files, set_files.versions)
+    return replace(set_files, files=files, versions=versions)
 
 
-def _ask(one: SetFiles) -> None:
-    first = dict(zip(one.versions, one.files, strict=True))
-    listed = " and ".join([*first.values()][:4]) + " and others" * (len(first) > 4)
+def _ask(set_files: SetFiles) -> None:
+    first = dict(zip(set_files.versions, set_files.files, strict=True))
     raise Ambiguous(
         "",
-        f"{listed} are named as versions of one part ({one.part}).",
+        f"{some([*first.values()], 4)} are named as versions of one part ({set_files.part}).",
         ("versions", TOGETHER, "all their rows together are the part"),
         ("versions", EACH, "each is a task of its own"),
         *(("versions", [version], f"{file} is meant") for version, file in [*first.items()][:4]),

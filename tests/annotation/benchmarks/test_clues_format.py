@@ -203,7 +203,7 @@ class TestTaskFile:
         rows = [spans_row(1, ["Anna"]), spans_row(2, ["Boris"])]
         choices = ["Boris", "Anna", "neither"]
         task = read_one(tmp_path, *rows, kind="choice", choices=choices, title="Who?")
-        assert (task.kind, task.own) == ("choice", {"kind": "choice", "title": "Who?"})
+        assert (task.kind, task.stated) == ("choice", {"kind": "choice", "title": "Who?"})
         assert task.sets[0].choices == choices
 
     @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ class TestTaskFile:
     def test_brings_the_projects_description_for_a_task_of_clues(self, tmp_path: Path) -> None:
         write_task(tmp_path / "SST-2")
         (task,) = read(tmp_path)
-        assert (task.slug, task.own) == ("sst2", {})
+        assert (task.slug, task.stated) == ("sst2", {})
         assert "review" in task.defaults["description"]
 
     def test_keeps_that_description_from_a_task_of_another_kind(self, tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ class TestLayout:
     def test_the_folder_of_one_task_may_be_given_itself(self) -> None:
         names = ["task.json", "x_test.jsonl", "x_train_5_1.jsonl"]
         [task], ignored = find_folders(names, "numbers")
-        assert (task.slug, task.own, ignored) == ("numbers", "task.json", [])
+        assert (task.slug, task.file, ignored) == ("numbers", "task.json", [])
         assert [(one.files, one.shots) for one in task.sets] == [
             (["x_train_5_1.jsonl"], 5),
             (["x_test.jsonl"], None),

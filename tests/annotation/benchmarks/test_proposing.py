@@ -34,7 +34,7 @@ def test_reads_letters_and_lists_what_names_no_option() -> None:
         "W5?,\"['x', 'y', 'z']\",1,\n"
     )
     assert taken(task) == {"id:1": [["2"]], "id:2": [["0"], ["2"]]}
-    assert [example.proposed for example in proposals_of(task).others] == ["g = 2"]
+    assert [example.proposed for example in proposals_of(task).unread] == ["g = 2"]
 
 
 @pytest.mark.django_db
@@ -47,7 +47,7 @@ def test_reads_indices_where_the_task_has_them() -> None:
 def test_takes_nothing_that_is_one_option_by_its_place_and_another_by_its_text() -> None:
     task = imported("W1?,\"['3', '1', '0']\",1,0\nW2?,\"['3', '1', '5']\",1,C\n")
     assert taken(task) == {"id:2": [["2"]]}
-    assert [example.proposed for example in proposals_of(task).others] == ["0"]
+    assert [example.proposed for example in proposals_of(task).unread] == ["0"]
 
 
 @pytest.mark.django_db
