@@ -119,7 +119,7 @@ def _equal(person: Person, twins: Sequence[Person]) -> Iterable[Flag]:
     others = [other for other in twins[: MOST_NAMES + 2] if other.pk != person.pk]
     if others:
         told = ", ".join(other.pseudonym for other in others[:MOST_NAMES])
-        more = "…" * (len(others) > MOST_NAMES)
+        more = "…" if len(others) > MOST_NAMES else ""
         sentence = f"gave exactly the answers of {told}{more}, wrong ones included"
         yield Flag("equal", sentence, tuple(others[:MOST_NAMES]))
 

@@ -100,7 +100,8 @@ def signs_of(answers: Sequence[Answer], content: BatchContent) -> dict[str, str]
 def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[str, str]]:
     if decoys := [number for number, answer in enumerate(answers, start=1) if answer.decoy]:
         asked = sum(answer.decoy is not None for answer in answers)
-        where = ", ".join(map(str, decoys[:MOST_NUMBERS])) + ", …" * (len(decoys) > MOST_NUMBERS)
+        more = ["…"] if len(decoys) > MOST_NUMBERS else []
+        where = ", ".join([*map(str, decoys[:MOST_NUMBERS]), *more])
         yield (
             "decoy",
             f"{len(decoys)} of {asked} times answered the question that no page shows (answers "

@@ -114,7 +114,7 @@ def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str
             yield f"No test item of {task} can be answered correctly: {where}."
         elif not study.unanswerable_reason.strip():
             many = counted(len(items), "test item")
-            named = ", ".join(items[:MOST_NAMED]) + " …" * (len(items) > MOST_NAMED)
+            named = ", ".join(items[:MOST_NAMED]) + (" …" if len(items) > MOST_NAMED else "")
             yield (
                 f"Nobody can get {many} of {task} wholly right ({named}), and no score can be "
                 f"above {best:.1f} %. Correct their gold, or write in the settings why they stay."

@@ -148,9 +148,9 @@ def whose_pace(study: Study, tasks: Iterable[Task]) -> str:
     if not people:
         return "an assumption: nobody has worked on its tasks yet"
     others = len(people.keys() - {study.pk})
-    where = ["this study"] * (study.pk in people)
-    where += [counted(others, "other study,other studies") + " of its tasks"] * bool(others)
-    return f"the pace of {counted(people.total(), 'person,people')} in {' and '.join(where)}"
+    elsewhere = counted(others, "other study,other studies") + " of its tasks" if others else ""
+    where = " and ".join(filter(None, ["this study" if study.pk in people else "", elsewhere]))
+    return f"the pace of {counted(people.total(), 'person,people')} in {where}"
 
 
 def _asked(tasks: Iterable[Task]) -> QuerySet[Assignment]:

@@ -47,7 +47,7 @@ def amount_text(amount: Decimal | int, currency: str, places: int | None = None)
 @cache
 def _shape(locale: Locale, places: int) -> NumberPattern:
     grouped = locale.decimal_formats[None].pattern.partition(".")[0]
-    return parse_pattern(f"{grouped}{'.' * bool(places)}{'0' * places}{NO_BREAK_SPACE}¤¤")
+    return parse_pattern(f"{grouped}{'.' if places else ''}{'0' * places}{NO_BREAK_SPACE}¤¤")
 
 
 def short_amount(amount: Decimal, currency: str) -> str:

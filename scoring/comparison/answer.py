@@ -181,7 +181,7 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     on_each = "all of them" if is_shared and min(counts) == persons else span(counts)
     each = f", {on_each} on each task" if several else ""
     items = [row.items or row.m or 0 for row in rows]
-    asked = f"{span(items)} questions" + " a task" * several
+    asked = f"{span(items)} questions" + (" a task" if several else "")
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
 
 

@@ -281,9 +281,11 @@ class Comparison:
         of_people = (*self.average_tests, *self.tests, *self.changes)
         settled = any(not test.simulated for test in of_people)
         is_other = self.has_verdicts and settled and not self.choices.are_own
+        if not is_other:
+            return ""
         return (
             "Not the frozen verdicts: the reader chose the gold version, references, people or "
-            "items." * is_other
+            "items."
         )
 
     @property

@@ -181,7 +181,8 @@ def _who(line: FigureLine, table: Comparison) -> Cell:
     first = line.first
     if first.is_cell_of_people:
         sizes = _sizes(line.figures.values())
-        sizes += " a task" * (bool(sizes) and len({row.task for row in line.figures.values()}) > 1)
+        if sizes and len({row.task for row in line.figures.values()}) > 1:
+            sizes += " a task"
         return Cell(line.name, aside=", ".join(filter(None, [sizes, first.after_checks])))
     runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
     size = f"({first.parameters})" if first.parameters else ""
@@ -346,16 +347,16 @@ def _explained(
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
     single = any(cell.aside.startswith(ANNOTATOR) for cell in cells)
     average = any(getattr(line.cells.get(AVERAGE), "sd", None) is not None for line in paper.lines)
-    over = [
-        *("people: over annotators", "single annotators: over items" * single),
-        *("systems: over runs", "averages: √(Σ SD²) / tasks" * average),
-    ]
-    clusters = ", those of one context counted once" * table.shares_contexts
+    over = ["people: over annotators"]
+    over += ["single annotators: over items"] if single else []
+    over += ["systems: over runs"]
+    over += ["averages: √(Σ SD²) / tasks"] if average else []
+    clusters = ", those of one context counted once" if table.shares_contexts else ""
     policy = scored_under(table.references or "of each task", table.normalisation)
-    beside = " ± SD" * has_sd + " with its 95 % interval" * has_interval
+    beside = (" ± SD" if has_sd else "") + (" with its 95 % interval" if has_interval else "")
     sentences = [
-        f"SD of {'; '.join(filter(None, over))}." * has_sd,
-        f"{_interval(table, rows)}." * has_interval,
+        f"SD of {'; '.join(over)}." if has_sd else "",
+        f"{_interval(table, rows)}." if has_interval else "",
         f"n people, m items{clusters}.",
         *(table.warning, *further),
     ]

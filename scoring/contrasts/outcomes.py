@@ -107,7 +107,7 @@ def claim(state: State, systems: Sequence[str], *, simulated: bool, margin: floa
         "People": "People",
         "people": "people",
         "systems": listed(systems),
-        "s": "s" * (len(systems) == 1),
+        "s": "s" if len(systems) == 1 else "",
         "margin": f" within {margin:g} points" if margin else "",
         "points": f"{margin or 0:g} points",
     }

@@ -232,7 +232,7 @@ def _written(value: Fraction) -> str:
         return f"{value.numerator}/{value.denominator}"
     digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
     point = len(digits) - places
-    return "-" * (value < 0) + digits[:point] + ("." + digits[point:] if places else "")
+    return ("-" if value < 0 else "") + digits[:point] + ("." + digits[point:] if places else "")
 
 
 NORMALISATIONS: dict[str, Callable[[str], str]] = {

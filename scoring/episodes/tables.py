@@ -135,7 +135,7 @@ def _overall(entry: EpisodeEntry) -> dict[str, Value]:
 def _cell(figure: EpisodeScore, of: int) -> Cell:
     beneath = []
     if _has_spread(figure):
-        less = ", covers less" * (figure.episodes < ENOUGH_EPISODES)
+        less = ", covers less" if figure.episodes < ENOUGH_EPISODES else ""
         beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]{less}")
     if figure.episodes < of:
         beneath.append(f"{figure.episodes} of {of} episodes")

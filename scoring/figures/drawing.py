@@ -311,7 +311,9 @@ def _lines(rows: Iterable[Row], titles: Mapping[str, str]) -> dict[str, list[Row
     for row in sorted(rows, key=lambda row: (row.kind, str(row.method), str(row.system))):
         lines.setdefault(_label(row, titles), []).append(row)
     return {
-        name + ", one person" * _is_one_person(line): sorted(line, key=lambda row: row.shots or 0)
+        name + (", one person" if _is_one_person(line) else ""): sorted(
+            line, key=lambda row: row.shots or 0
+        )
         for name, line in lines.items()
     }
 

@@ -120,7 +120,7 @@ def _the_cell(
     if not cells:
         raise BadInput(f"No counted annotator has finished such a cell of the study {study.slug}.")
     there = ", ".join(
-        f"{cell.task.slug} with {cell.shots} shots" + f" ({cell.pool})" * bool(cell.pool)
+        f"{cell.task.slug} with {cell.shots} shots" + (f" ({cell.pool})" if cell.pool else "")
         for cell in cells
     )
     raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")

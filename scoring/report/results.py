@@ -177,7 +177,7 @@ class Results:
         names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
         if not names:
             named = self._study.named_systems
-            why = ": none that was named has a run on these items with these shots" * bool(named)
+            why = ": none that was named has a run on these items with these shots" if named else ""
             return f"No system was compared with {self.who}{why}."
         figures = "published figures stand" if len(names) > 1 else "a published figure stands"
         published = f"{figures} beside them in the comparison ({few(names, 'system')})"
@@ -312,7 +312,7 @@ def results_table(results: Results) -> Table:
     )
     return Table(
         "cells",
-        title + average * bool(results.averages),
+        title + (average if results.averages else ""),
         "",
         (
             TASK,

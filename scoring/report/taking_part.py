@@ -63,7 +63,7 @@ class TakingPart:
         self.excluded = Rate(len(out), len(completed))
         self.reasons = dict(Counter(person.exclusion.reason for person in out))
         self.reasons_in_words = [
-            f"“{reason}”" + f" ({count})" * (len(self.reasons) > 1)
+            f"“{reason}”" + (f" ({count})" if len(self.reasons) > 1 else "")
             for reason, count in self.reasons.items()
         ]
         # Those that were excluded once their score could be seen.
