@@ -29,12 +29,12 @@ def farthest_below(people: int) -> float:
 
 def rule_advice(study: Study) -> Iterator[str]:
     """Warns of a drop in SDs from a small group, or one that nobody can reach."""
-    drop, others = study.max_drop, study.drop_group_size
-    reach = farthest_below(others + 1)
-    is_safe = drop is None or (others >= SMALL_GROUP and drop < reach)
+    drop, group = study.max_drop, study.drop_group_size
+    reach = farthest_below(group + 1)
+    is_safe = drop is None or (group >= SMALL_GROUP and drop < reach)
     if study.drop_unit == DropUnit.SDS and not is_safe:
         yield (
-            f"A drop of {drop:g} SD from a group of {others} others: among {others + 1} people "
+            f"A drop of {drop:g} SD from a group of {group} others: among {group + 1} people "
             f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so few "
             "is mostly chance. Ask for a larger group, or state the drop in points."
         )

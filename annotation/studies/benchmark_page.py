@@ -43,19 +43,19 @@ class DescriptionForm(forms.Form):
 @never_cache
 @require_http_methods([*READ, *SEND])
 def benchmark(request: ResearcherRequest, name: str) -> HttpResponse:
-    found = get_object_or_404(Benchmark, name=name)
+    benchmark = get_object_or_404(Benchmark, name=name)
     # Whoever sees the gold of one of its studies sees it here, too.
-    if not rights.may_see_gold(request.user, found):
-        require(request.user, found, Right.GOLD)
+    if not rights.may_see_gold(request.user, benchmark):
+        require(request.user, benchmark, Right.GOLD)
     if request.method != "POST":
-        return _page(request, found)
-    require(request.user, found, Right.SET_UP, permission=CHANGE_TASK)
+        return _page(request, benchmark)
+    require(request.user, benchmark, Right.SET_UP, permission=CHANGE_TASK)
     key = request.POST.get("task", "")
-    task = get_object_or_404(found.tasks, pk=int(key) if is_key(key) else 0)
+    task = get_object_or_404(benchmark.tasks, pk=int(key) if is_key(key) else 0)
     if request.htmx:
-        given = request.POST.get("description", "")
-        return HttpResponse(_as_shown(task, given))
-    return _saved(request, found, task)
+        text = request.POST.get("description", "")
+        return HttpResponse(_as_shown(task, text))
+    return _saved(request, benchmark, task)
 
 
 @transaction.atomic
@@ -74,7 +74,7 @@ def _saved(request: ResearcherRequest, benchmark: Benchmark, task: Task) -> Http
     task.description = form.cleaned_data["description"]
     if task.description != before:
         task.save(update_fields=["description"])
-        was, now = ({f"{task.slug}: description": one} for one in (before, task.description))
+        was, now = ({f"{task.slug}: description": text} for text in (before, task.description))
         record_settings(request.user, benchmark, was, now)
     messages.success(request, f"The description of {task} was saved.")
     return redirect("annotation:benchmark", benchmark.name)
@@ -102,11 +102,11 @@ def _card(task: Task, form: DescriptionForm | None) -> dict[str, Any]:
     sets = task.item_sets.filter(episode=None).annotate(size=Count("items"))
     return {
         "task": task,
-        "warnings": [one for one in findings if one["severity"] == "warning"],
-        "notes": [one for one in findings if one["severity"] != "warning"],
-        "tests": [one for one in sets if one.role == Role.TEST],
-        "shots": sorted({one.shots for one in sets if one.role == Role.TRAINING and one.shots}),
-        "splits": len({one.split for one in sets if one.split is not None}),
+        "warnings": [finding for finding in findings if finding["severity"] == "warning"],
+        "notes": [finding for finding in findings if finding["severity"] != "warning"],
+        "tests": [item_set for item_set in sets if item_set.role == Role.TEST],
+        "shots": sorted({s.shots for s in sets if s.role == Role.TRAINING and s.shots}),
+        "splits": len({item_set.split for item_set in sets if item_set.split is not None}),
         "episodes": task.item_sets.exclude(episode=None).values("episode").distinct().count(),
         "item": _item(task, task.item_sets.filter(role=Role.TEST)),
         "description": _as_shown(task, task.description),

@@ -91,10 +91,10 @@ def other_reward(study: Study, connection: ProlificStudy | None) -> str:
     if connection is None or not (connection.token and connection.remote_id):
         return ""
     ask = "press “Ask now” on the page Prolific"
-    if not (there := connection.rewards):
+    if not (remote := connection.rewards):
         return f"It is not read yet what Prolific pays: {ask}, or have it forget the token."
     for name, amount in rewards(study).items():
-        theirs = Decimal(there.get(name, amount or 0)), there["currency"]
+        theirs = Decimal(remote.get(name, amount or 0)), remote["currency"]
         if amount is not None and theirs != (amount, study.currency):
             return (
                 f"The study on Prolific pays {amount_text(*theirs)} ({Outcome(name).label}), and "

@@ -114,7 +114,7 @@ def missing(study: Study, chosen: Iterable[Batch], *, wanted: int) -> list[Batch
     """Those that the study does not have yet, as they would be stored."""
     keys = ("training_set_id", "test_set_id", "pool_id")
     present = set(study.batches.values_list(*keys))
-    new = [one for one in chosen if tuple(getattr(one, key) for key in keys) not in present]
+    new = [batch for batch in chosen if tuple(getattr(batch, key) for key in keys) not in present]
     for batch in new:
         batch.study, batch.wanted = study, wanted
     return new
@@ -213,7 +213,7 @@ def cut_into_parts(
         raise BadInput(str(error)) from error
     stem = f"{test_set.name}{PART}{contexts}x{viewers}" + (f"-{seed}" if seed else "")
     return [
-        _part(test_set, f"{stem}-{number}", [item for one in part for item in by_context[one]])
+        _part(test_set, f"{stem}-{number}", [item for text in part for item in by_context[text]])
         for number, part in enumerate(layout, start=1)
     ]
 
@@ -224,9 +224,9 @@ def in_parts(
     """Each as the batches of its parts."""
     for batch in batches:
         for part in cut_into_parts(batch.test_set, contexts, viewers, seed=seed):
-            own = copy(batch)
-            own.test_set, own.join_token = part, new_token()
-            yield own
+            of_part = copy(batch)
+            of_part.test_set, of_part.join_token = part, new_token()
+            yield of_part
 
 
 def _part(test_set: ItemSet, name: str, kept: Sequence[Item]) -> ItemSet:
@@ -285,17 +285,17 @@ def check_free(slug: str) -> None:
         raise BadInput(f"There is a study “{slug}” already: choose another name.")
 
 
-def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
+def _fitting(task: Task, shots: int, count: int) -> list[Batch]:
     possible = possible_batches(task)
     fitting = [b for b in possible if shots_of(b) == shots and PART not in b.test_set.name]
-    if len(fitting) < wanted:
+    if len(fitting) < count:
         sizes = {shots_of(batch) for batch in possible}
         known = ", ".join(map(str, sorted(size for size in sizes if size is not None)))
         raise BadInput(
             f"The task {task.slug} has {counted(len(fitting), 'batch,batches')} with {shots} "
-            f"shots, not {wanted}; it has sets with these shots: {known}."
+            f"shots, not {count}; it has sets with these shots: {known}."
         )
-    return fitting[:wanted]
+    return fitting[:count]
 
 
 # A seed and codes of its own: a copy is another experiment.

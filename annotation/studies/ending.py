@@ -14,8 +14,8 @@ def not_as_named(study: Study) -> list[str]:
     lacking = lacking.exclude(batch__study__is_rehearsal=True)
     day, named = study.closed_at and study.closed_at.date(), study.ends_on
     is_early = day is not None and (named is None or day < named) and lacking.exists()
-    wanted = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
-    has_more = any(one.wanted > (wanted.get(one.pk) or one.wanted) for one in study.batches.all())
+    planned = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
+    has_more = any(one.wanted > (planned.get(one.pk) or one.wanted) for one in study.batches.all())
     reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
     return [reason for reason, applies in reasons.items() if applies]
 

@@ -54,9 +54,9 @@ _ROLES = (CHECK, "training", "test")
 # the items, the checksum of their set, and their gold.
 _OF_ASSIGNMENT = {
     **{
-        one.key: one.source.removeprefix("assignment__") if "__" in one.source else "pk"
-        for one in COLUMNS
-        if one.source.startswith("assignment")
+        column.key: column.source.removeprefix("assignment__") if "__" in column.source else "pk"
+        for column in COLUMNS
+        if column.source.startswith("assignment")
     },
     "task_id": "batch__task_id",
     "normalisation": "batch__task__normalisation",
@@ -114,12 +114,12 @@ class _Form:
     def line(
         self, template: str, cells: Sequence[str], numbers: Iterable[int | None], *plain: str
     ) -> str:
-        scores = [self._none if one is None else one for one in numbers]
+        scores = [self._none if number is None else number for number in numbers]
         filled: str = template % self._in_order((*cells, *scores, *plain))
         return filled
 
 
-_KEYS = tuple(one.key for one in COLUMNS)
+_KEYS = tuple(column.key for column in COLUMNS)
 _CHECKED = _Form(sorted(_KEYS[:-1]), _canonical, _canonical)
 # A task, its normalisation, and an item set.
 _Asked = tuple[int, str, int]
@@ -147,10 +147,10 @@ class _Scoring:
         self, asked: _Asked, example: int, answer: str, spans: str, *seen: bool | None
     ) -> list[list[str]]:
         task_id, normalisation, item_set = asked
-        given, (_, golds) = json.loads(answer), self._golds(task_id)
-        texts, gold = as_compared(given, golds[example], normalisation)
-        scores = [score_one(texts, gold, references=one) for one in REFERENCE_POLICIES]
-        values = (*self._items(item_set)[example], given, json.loads(spans), *seen, *scores)
+        read, (_, golds) = json.loads(answer), self._golds(task_id)
+        texts, gold = as_compared(read, golds[example], normalisation)
+        scores = [score_one(texts, gold, references=policy) for policy in REFERENCE_POLICIES]
+        values = (*self._items(item_set)[example], read, json.loads(spans), *seen, *scores)
         return [list(map(form.cell, values)) for form in self._forms]
 
 
@@ -213,13 +213,13 @@ def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
 
 def csv_lines(columns: Sequence[Column], things: Iterable[object]) -> Iterator[str]:
     """What the columns show of each. Lists are JSON, so that no answer can pass for a formula."""
-    yield csv_line(one.key for one in columns)
+    yield csv_line(column.key for column in columns)
     for thing in things:
-        yield csv_line([_cell(one.value_of(thing), one.digits) for one in columns])
+        yield csv_line([_cell(column.value_of(thing), column.digits) for column in columns])
 
 
 def json_rows(columns: Sequence[Column], things: Iterable[object]) -> Iterator[Row]:
-    return ({one.key: one.value_of(thing) for one in columns} for thing in things)
+    return ({column.key: column.value_of(thing) for column in columns} for thing in things)
 
 
 def json_lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -228,7 +228,7 @@ def json_lines(rows: Iterable[Row]) -> Iterator[str]:
 
 def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:
     yield csv_line(["column", "meaning"])
-    yield from (csv_line([one.key, one.meaning]) for one in columns)
+    yield from (csv_line([column.key, column.meaning]) for column in columns)
 
 
 def _cell(value: Any, digits: int | None = None) -> object:

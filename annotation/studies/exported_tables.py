@@ -43,7 +43,7 @@ class Export:
 
     @property
     def rights(self) -> tuple[Right, ...]:
-        is_open = all(one.without_gold == OPEN for one in self.table.columns)
+        is_open = all(column.without_gold == OPEN for column in self.table.columns)
         return (self.right,) if is_open else (self.right, Right.GOLD)
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE, form: str = "csv") -> Iterator[str]:
@@ -93,7 +93,7 @@ def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
     """Every item that the study's batches show or ask, with its gold as it stands."""
     batches = study.batches.select_related("check_set", "training_set", "test_set")
     shown = [one for each in batches for one in (each.check_set, each.training_set, each.test_set)]
-    sets = {one.pk: one for one in shown if one}
+    sets = {item_set.pk: item_set for item_set in shown if item_set}
     for item_set in sets.values():
         items = Item.objects.filter(item_set=item_set).select_related("example")
         for item in _pieces(items.prefetch_related("example__golds__version")):
@@ -129,19 +129,19 @@ def _pieces(rows: Any) -> Iterator[Any]:
         last = piece[-1].pk if piece else last
 
 
-_OF_JUDGEMENTS = {one.key: one for one in COLUMNS}
+_OF_JUDGEMENTS = {column.key: column for column in COLUMNS}
 
 
 def _table(name: str) -> Table:
     """A column without a meaning is described among the judgements, and read from another thing."""
     columns = (
-        one if one.meaning else replace(_OF_JUDGEMENTS[one.key], source=one.source)
-        for one in columns_in(__file__, name).values()
+        column if column.meaning else replace(_OF_JUDGEMENTS[column.key], source=column.source)
+        for column in columns_in(__file__, name).values()
     )
     return table_in(__file__, name, columns)
 
 
-_LINES = table_in(__file__, "judgements", (replace(one, source="") for one in COLUMNS))
+_LINES = table_in(__file__, "judgements", (replace(column, source="") for column in COLUMNS))
 EXPORTS = {
     export.table.name: export
     for export in (

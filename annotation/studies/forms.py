@@ -25,7 +25,7 @@ from scoring.core.intervals import FEWEST_FOR_SURE
 _Row = TypeVar("_Row", bound=Model)
 # What is said of a field that is not as it must be; empty where it is.
 RULES: dict[str, Callable[[Any], str]] = {
-    **{one.column: one.refused for one in SETTINGS if one.refusal},
+    **{setting.column: setting.refused for setting in SETTINGS if setting.refusal},
     "mean": lambda v: "" if 0 <= v <= 100 else "The mean is in percent: between 0 and 100.",
     "sd": lambda v: "" if v >= 0 else "The SD cannot be below 0.",
 }
@@ -63,8 +63,8 @@ class Parts(forms.CharField):
         super().run_validators("\n".join(value))
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        given = self.to_python(data)
-        return bool((initial or given) and initial != given)
+        value = self.to_python(data)
+        return bool((initial or value) and initial != value)
 
 
 class GoldForm(forms.Form):
@@ -235,8 +235,8 @@ class BuilderForm(forms.Form):
             del self.fields["splits"]
 
     def _offer_episodes(self) -> None:
-        there = {_kind_of_episode(batch) for batch in self._of_episodes}
-        kinds = [(kind, f"{kind}-shot") for kind in (FEW, ZERO) if kind in there]
+        offered = {_kind_of_episode(batch) for batch in self._of_episodes}
+        kinds = [(kind, f"{kind}-shot") for kind in (FEW, ZERO) if kind in offered]
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
@@ -301,9 +301,9 @@ class BuilderForm(forms.Form):
         pools = [data["pool"]] if data.get("pool") else self._pools
         chosen = []
         for pool, batch in product(pools or [None], (*of_sets, *episodes)):
-            own = copy(batch)
-            own.check_set, own.pool, own.join_token = data.get("checks"), pool, new_token()
-            chosen.append(own)
+            new = copy(batch)
+            new.check_set, new.pool, new.join_token = data.get("checks"), pool, new_token()
+            chosen.append(new)
         return chosen
 
 

@@ -95,13 +95,13 @@ def store_study(
         for number in people.values()
     )
     assignments = Assignment.objects.bulk_create(
-        _assignment(annotators[people[person]], batches[sets], len(given), at)
-        for (person, sets), given in work.items()
+        _assignment(annotators[people[person]], batches[sets], len(answers), at)
+        for (person, sets), answers in work.items()
     )
     rows = [
-        (assignment, step, one)
-        for assignment, given in zip(assignments, work.values(), strict=True)
-        for step, one in enumerate(given)
+        (assignment, step, answer)
+        for assignment, answers in zip(assignments, work.values(), strict=True)
+        for step, answer in enumerate(answers)
     ]
     Judgement.objects.bulk_create(
         (_judgement(*row, at) for row in rows if row[2].score is None), batch_size=ROWS_AT_ONCE
@@ -122,9 +122,9 @@ def store_study(
 
 def _batches(study: Study, work: Work) -> dict[Sets, Batch]:
     """Their gold is the latest; nobody knows what these people read, so they describe nothing."""
-    wanted = defaultdict[Sets, int](int)
+    counts = defaultdict[Sets, int](int)
     for _, sets in work:
-        wanted[sets] += 1
+        counts[sets] += 1
     return {
         (training_set, test_set): Batch.objects.create(
             study=study,
@@ -134,7 +134,7 @@ def _batches(study: Study, work: Work) -> dict[Sets, Batch]:
             wanted=people,
             gold_version=test_set.task.latest_gold_version(),
         )
-        for (training_set, test_set), people in wanted.items()
+        for (training_set, test_set), people in counts.items()
     }
 
 
@@ -153,14 +153,14 @@ def _assignment(annotator: Annotator, batch: Batch, items: int, at: datetime) ->
     )
 
 
-def _judgement(assignment: Assignment, step: int, one: Given, at: datetime) -> Judgement:
+def _judgement(assignment: Assignment, step: int, answer: Given, at: datetime) -> Judgement:
     return Judgement(
         assignment=assignment,
-        example_id=one.example,
+        example_id=answer.example,
         role=Role.TEST,
         step=step,
-        answer=list(one.answer),
+        answer=list(answer.answer),
         shown_at=at,
-        submitted_at=at + timedelta(seconds=one.seconds),
+        submitted_at=at + timedelta(seconds=answer.seconds),
         paid_ms=0,
     )

@@ -135,8 +135,8 @@ def _unanswerable(batches: Collection[Batch]) -> dict[Task, tuple[list[str], flo
     sets: dict[Task, set[int]] = defaultdict(set)
     for batch in batches:
         sets[batch.task].add(batch.test_set_id)
-    found = {task: unanswerable(task, own) for task, own in sets.items()}
-    return {task: lost for task, lost in found.items() if lost[0]}
+    lost_by_task = {task: unanswerable(task, of_task) for task, of_task in sets.items()}
+    return {task: lost for task, lost in lost_by_task.items() if lost[0]}
 
 
 def check_can_start(study: Study, *, at: datetime) -> None:

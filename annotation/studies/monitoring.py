@@ -112,10 +112,10 @@ class StudyFigures:
         )
         # From consent to the end, of completed work; and what it paid an hour of that time.
         completed = [
-            (one.amount or Decimal(0), hours)
-            for one in people
-            if one.outcome == Outcome.COMPLETED
-            and (hours := elapsed_hours(one.consented_at, one.finished_at)) > 0
+            (person.amount or Decimal(0), hours)
+            for person in people
+            if person.outcome == Outcome.COMPLETED
+            and (hours := elapsed_hours(person.consented_at, person.finished_at)) > 0
         ]
         hourly = [amount / Decimal(hours) for amount, hours in completed]
         self.median_minutes = median(60 * hours for _, hours in completed) if completed else None
@@ -135,14 +135,14 @@ def progress_of(study: Study, figures: StudyFigures) -> dict[str, Any]:
         **{name: getattr(figures, name) for name in (*numbers, "median_minutes")},
         "batches": [
             {
-                "id": one.batch.pk,
-                "task": one.batch.task.slug,
-                "label": one.batch.label,
-                "pool": one.batch.pool.slug if one.batch.pool else None,
-                **{name: getattr(one, name) for name in (*numbers, "excluded")},
-                "outcomes": {outcome or "at work": n for outcome, n in one.outcomes.items()},
+                "id": figure.batch.pk,
+                "task": figure.batch.task.slug,
+                "label": figure.batch.label,
+                "pool": figure.batch.pool.slug if figure.batch.pool else None,
+                **{name: getattr(figure, name) for name in (*numbers, "excluded")},
+                "outcomes": {outcome or "at work": n for outcome, n in figure.outcomes.items()},
             }
-            for one in figures.batches
+            for figure in figures.batches
         ],
     }
 
@@ -159,8 +159,8 @@ def people_of(
     people = Assignment.objects.in_places().filter(study=study).exclude(outcome=JoinAnswer.DECLINED)
     if among is not None:
         people = people.filter(pk__in=among)
-    found = people.order_by(*order).values_list(*_COLUMNS)
-    return [Person(pk, batches[batch_id], *rest) for pk, batch_id, *rest in found]
+    rows = people.order_by(*order).values_list(*_COLUMNS)
+    return [Person(pk, batches[batch_id], *rest) for pk, batch_id, *rest in rows]
 
 
 def flagged_by_rule(study: Study, everybody: Iterable[Person]) -> set[int]:
@@ -173,7 +173,7 @@ def flagged_by_rule(study: Study, everybody: Iterable[Person]) -> set[int]:
     flagged: set[int] = set()
     for cell in cells.values():
         lowest = _lowest_passing([score for _, score in cell], study)
-        flagged |= {one.pk for one, score in cell if score < lowest and one.passed}
+        flagged |= {person.pk for person, score in cell if score < lowest and person.passed}
     return flagged
 
 
@@ -197,21 +197,21 @@ def study_cards(user: User) -> list[Card]:
     """A card for every study in which a user has a role; rehearsals belong to the study they
     rehearse."""
     current = studies(user).filter(is_rehearsal=False, archived_at__isnull=True)
-    own = list(current.select_related("benchmark", "channel"))
-    memberships = Membership.objects.filter(user=user, study__in=own)
+    visible = list(current.select_related("benchmark", "channel"))
+    memberships = Membership.objects.filter(user=user, study__in=visible)
     roles = dict(memberships.values_list("study_id", "role"))
-    people = Assignment.objects.in_places().filter(study__in=own)
-    taken = Place.objects.filter(batch__study__in=own, simulated=False).taken(clock.now())
-    comments = Comment.objects.filter(assignment__study__in=own)
+    people = Assignment.objects.in_places().filter(study__in=visible)
+    taken = Place.objects.filter(batch__study__in=visible, simulated=False).taken(clock.now())
+    comments = Comment.objects.filter(assignment__study__in=visible)
     flagged = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)
     figures = {
-        "wanted": _totals(Batch.objects.filter(study__in=own), "study", Sum("wanted")),
+        "wanted": _totals(Batch.objects.filter(study__in=visible), "study", Sum("wanted")),
         # As the overview counts them: whoever was away for long holds no place.
         "kept": _totals(taken.filter(kept=True), "batch__study"),
         "working": _totals(taken.filter(kept=False), "batch__study"),
         "comments": _totals(comments, "assignment__study"),
         "flagged": _totals(flagged, "assignment__study"),
-        "rehearsals": _totals(Study.objects.filter(rehearses__in=own), "rehearses"),
+        "rehearsals": _totals(Study.objects.filter(rehearses__in=visible), "rehearses"),
     }
     return [
         _card(
@@ -219,7 +219,7 @@ def study_cards(user: User) -> list[Card]:
             frozenset(Right) if is_all_powerful(user) else RIGHTS[roles[study.pk]],
             {name: totals.get(study.pk) or 0 for name, totals in figures.items()},
         )
-        for study in own
+        for study in visible
     ]
 
 

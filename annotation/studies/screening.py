@@ -80,8 +80,8 @@ class Screening:
 
 def let_in(screenings: Sequence[Screening]) -> str:
     """A sentence, from the strictest rule to the laxest."""
-    guessers = span([round(100 * one.figures.guessers_in) for one in screenings])
-    careful = span([round(100 * one.figures.careful_out) for one in screenings])
+    guessers = span([round(100 * screening.figures.guessers_in) for screening in screenings])
+    careful = span([round(100 * screening.figures.careful_out) for screening in screenings])
     return (
         f"Of 100 people who only guess, about {guessers} get in; of 100 careful ones, about "
         f"{careful} are turned away."
@@ -117,8 +117,8 @@ def weak_rules(study: Study) -> Iterator[str]:
         return
     weak = defaultdict[Screening, dict[str, None]](dict)
     for batch, rules in _rules(study).items():
-        found = _simulated(rules.values())
-        best = min(found, key=lambda one: one.figures.guessers_in, default=None)
+        screenings = _simulated(rules.values())
+        best = min(screenings, key=lambda screening: screening.figures.guessers_in, default=None)
         if best and 100 * best.figures.guessers_in > MOST_LET_IN:
             weak[best][f"{batch.task} with {batch.condition}"] = None
     for one, cells in weak.items():
@@ -132,18 +132,18 @@ def screenings_in(study: Study) -> dict[int, list[Screening]]:
     """The screenings by batch, of its checks and of its training, where a rule looks at them: as
     the start kept them, or of a draft simulated."""
     batches = study.frozen.get("batches", [])
-    found = {
+    stored = {
         kept["batch"]: [
-            Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
-            for one in kept["screenings"]
+            Screening(ScreeningRule(**screening["rule"]), ScreeningFigures(**screening["figures"]))
+            for screening in kept["screenings"]
         ]
         for kept in batches
         if "screenings" in kept
     }
-    if found.keys() >= set(study.batches.values_list("pk", flat=True)):
-        return found
+    if stored.keys() >= set(study.batches.values_list("pk", flat=True)):
+        return stored
     rules = _rules(study).items()
-    return {batch.pk: _simulated(of_batch.values()) for batch, of_batch in rules} | found
+    return {batch.pk: _simulated(of_batch.values()) for batch, of_batch in rules} | stored
 
 
 def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
@@ -157,10 +157,10 @@ def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
 def screening_facts(study: Study) -> dict[str, Any]:
     """What a page tells of whom the rules let in, all and each with its cells."""
     screenings = screenings_by_cell(study)
-    found = [screening for screening, _ in screenings]
+    rules = [screening for screening, _ in screenings]
     return {
         "screenings": screenings,
-        "let_in": let_in(found) if found else "",
+        "let_in": let_in(rules) if rules else "",
         "simulated_as": SIMULATED_AS,
     }
 
@@ -240,7 +240,7 @@ def _guessing(item_set: ItemSet) -> dict[str, Any]:
         for example in examples
     ]
     offered = [asked(example, item_set.choices) for example in examples]
-    sizes = {len(kind.options(one)) for one in offered}
+    sizes = {len(kind.options(example)) for example in offered}
     if kind.takes_one_label and len(sizes) == 1:
         return {"labels": sizes.pop()}
     floors = (floor for floor in kind.floors if floor.is_allowed)

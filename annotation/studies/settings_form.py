@@ -242,10 +242,10 @@ class StudyForm(LabForm[Study]):
 
     def steps(self) -> Iterator[Step]:
         for name, described in STEPS.items():
-            columns = [one for one in BY_COLUMN.values() if one.step == name]
+            columns = [setting for setting in BY_COLUMN.values() if setting.step == name]
             first, more = (
-                [self[one.column] for one in columns if one.is_first is here]
-                for here in (True, False)
+                [self[setting.column] for setting in columns if setting.is_first is is_first]
+                for is_first in (True, False)
             )
             is_wrong = any(field.errors for field in more)
             yield Step(name, **described, first=first, more=more, is_wrong=is_wrong)
@@ -254,8 +254,8 @@ class StudyForm(LabForm[Study]):
 
     def clean_benchmark(self) -> Any:
         benchmark = self.cleaned_data["benchmark"]
-        others = Batch.objects.filter(study=self.instance.pk).exclude(task__benchmark=benchmark)
-        if self.instance.pk and others.exists():
+        foreign = Batch.objects.filter(study=self.instance.pk).exclude(task__benchmark=benchmark)
+        if self.instance.pk and foreign.exists():
             raise ValidationError(
                 "The study has batches of another benchmark: delete them first, or copy the study."
             )
@@ -361,7 +361,7 @@ def changed_meanwhile(form: StudyForm) -> list[Meanwhile]:
     return [
         Meanwhile(
             label=str(form.fields[name].label) if name in form.fields else name.capitalize(),
-            change=next((one for one in changes if _is_of(one, name)), None),
+            change=next((change for change in changes if _is_of(change, name)), None),
             stored=fresh.as_text(name) if name not in (POOLS, REWARDS) or fresh.rows else "",
             yours=form.as_text(name) if name in touched else "",
         )
@@ -389,7 +389,7 @@ def store(form: StudyForm, *, by: User) -> Study:
     study.save(update_fields=changed)
     for rows in form.rows.values():
         rows.save()
-    was, now = ({name: getattr(one, name) for name in changed} for one in (stored, study))
+    was, now = ({name: getattr(state, name) for name in changed} for state in (stored, study))
     if (after := _pools(study)) != pools:
         was[POOLS], now[POOLS] = pools, after
     record_settings(by, study, was, now)

@@ -265,8 +265,8 @@ def _state_before(request: ResearcherRequest, batch: Batch) -> PreviewState:
     """Raises BadSignature for one that has expired, or is another's or of another batch."""
     if request.method != "POST":
         return PreviewState(batch=batch.pk, seed=f"preview-{secrets.token_hex(4)}")
-    given = request.POST.get("state", "")
-    state = PreviewState(**signing.loads(given, salt=_salt(request), max_age=LASTS_S))
+    signed = request.POST.get("state", "")
+    state = PreviewState(**signing.loads(signed, salt=_salt(request), max_age=LASTS_S))
     if state.batch != batch.pk:
         raise signing.BadSignature
     return state

@@ -71,9 +71,9 @@ def apply_study(
     batches = BatchReader(file, values["benchmark"], pools).batches()
     after = Content(values, pools, batches, _rules(file, before))
     codes = any("code" in file.table("outcomes", name) for name in file.table("outcomes"))
-    was, now = (document(one, codes=codes) if one else {} for one in (before, after))
-    stored, given = (as_toml(one).split("\n") for one in (was, now))
-    diff = "\n".join([*unified_diff(stored, given, lineterm="", n=0)][2:])
+    was, now = (document(content, codes=codes) if content else {} for content in (before, after))
+    stored, new = (as_toml(tables).split("\n") for tables in (was, now))
+    diff = "\n".join([*unified_diff(stored, new, lineterm="", n=0)][2:])
     if study and study.is_frozen:
         _check_frozen(file, study, was, now)
     study = study or _made(file, {**after.settings, "is_demonstration": is_demonstration}, by)
@@ -101,12 +101,12 @@ def _settings(
 ) -> dict[str, Any]:
     """By column; what the file leaves out is as usual, but for a seed that there is already."""
     values: dict[str, Any] = {}
-    for name, one in BY_COLUMN.items():
+    for name, setting in BY_COLUMN.items():
         field: Any = Study._meta.get_field(name)
-        usual = one.default if field.is_relation else field.get_default()
+        usual = setting.default if field.is_relation else field.get_default()
         if name == "seed" and before:
             usual = before.settings[name]
-        values[name] = said[one.table].get(one.key, kept.get(name, usual))
+        values[name] = said[setting.table].get(setting.key, kept.get(name, usual))
     benchmarks = Benchmark.objects.all() if by is None else benchmarks_with_gold(by)
     channels = Channel.objects.filter(is_simulated=False)
     values |= {
@@ -130,16 +130,16 @@ def _still_kept(study: Study, before: Content | None) -> dict[str, Any]:
 
 
 def _named(file: StudyFile, key: str, rows: QuerySet[Any], field: str, name: str) -> Any:
-    found = rows.filter(**{field: name}).first()
-    if found is None:
+    row = rows.filter(**{field: name}).first()
+    if row is None:
         known = ", ".join(rows.values_list(field, flat=True)) or "none"
         sentence = f"There is no {key} “{name[:80]}” that you may use; there are: {known}."
         raise file.wrong(("study", key), sentence)
-    return found
+    return row
 
 
 def _consent(file: StudyFile, said: Mapping[str, Any]) -> str:
-    first, others = said.get("consent", ""), said.get("consents", {})
+    first, by_code = said.get("consent", ""), said.get("consents", {})
     if "consent_file" in said:
         place = ("study", "consent_file")
         if first:
@@ -152,11 +152,11 @@ def _consent(file: StudyFile, said: Mapping[str, Any]) -> str:
             sentence = "No text in UTF-8 can be read there: check the name."
             raise file.wrong(place, sentence) from error
     file.check_keys(("study", "consents"), dict(settings.LANGUAGES))
-    return in_languages(first.strip(), {code: text.strip() for code, text in others.items()})
+    return in_languages(first.strip(), {code: text.strip() for code, text in by_code.items()})
 
 
 def _pools(file: StudyFile, before: Content | None) -> list[Pool]:
-    there = {pool.slug: pool.pk for pool in before.pools} if before else {}
+    pks = {pool.slug: pool.pk for pool in before.pools} if before else {}
     pools: list[Pool] = []
     for number in range(file.tables("pools")):
         place, known = ("pools", number), in_table("pools")
@@ -167,7 +167,7 @@ def _pools(file: StudyFile, before: Content | None) -> list[Pool]:
             if said[key] in [getattr(pool, known[key].column) for pool in pools]:
                 raise file.wrong((*place, key), "Two pools have the same: give each its own.")
         pool = Pool(**{known[key].column: value for key, value in said.items()})
-        pool.pk = there.get(pool.slug)
+        pool.pk = pks.get(pool.slug)
         pools.append(pool)
     return pools
 
@@ -175,17 +175,17 @@ def _pools(file: StudyFile, before: Content | None) -> list[Pool]:
 def _rules(file: StudyFile, before: Content | None) -> list[OutcomeRule]:
     """Of every outcome one. A code that is not named stays as it is, or is made."""
     file.check_keys(("outcomes",), OUTCOMES)
-    there = {rule.outcome: rule for rule in before.rules} if before else {}
+    old_rules = {rule.outcome: rule for rule in before.rules} if before else {}
     rules: list[OutcomeRule] = []
     for name in OUTCOMES:
-        place, old = ("outcomes", name), there.get(name)
+        place, old = ("outcomes", name), old_rules.get(name)
         usual = {"code": old.code if old else random_letters(), "pays_time": name not in UNPAID}
         said = file.values(place, in_table("outcomes"))
         rule = OutcomeRule(**{"outcome": name, **usual, **said})
         rule.pk = old.pk if old else None
         if name in ALWAYS_PAID and not rule.pays_time:
             raise file.wrong((*place, "pays_time"), PAID_FOR_TIME)
-        if rule.code in (codes := {one.code: one.outcome for one in rules}):
+        if rule.code in (codes := {other.code: other.outcome for other in rules}):
             sentence = f"“{codes[rule.code]}” has the same code: give each its own."
             raise file.wrong((*place, "code"), sentence)
         rules.append(rule)
@@ -209,10 +209,10 @@ def _check_frozen(
 def _differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Tables and their keys, but of those that are repeated the table alone."""
     for table in TABLES:
-        sides = [one.get(table, {}) for one in (was, now)]
-        stored, given = (side if isinstance(side, Mapping) else {"": side} for side in sides)
-        for key in {**stored, **given}:
-            if stored.get(key) != given.get(key):
+        sides = [content.get(table, {}) for content in (was, now)]
+        stored, new = (side if isinstance(side, Mapping) else {"": side} for side in sides)
+        for key in {**stored, **new}:
+            if stored.get(key) != new.get(key):
                 yield (table, key) if key else (table,)
 
 
@@ -246,24 +246,24 @@ def _store_settings(
         setattr(study, name, after[name])
     if changed:
         study.save(update_fields=changed)
-        was, now = ({name: one[name] for name in changed} for one in (before, after))
+        was, now = ({name: values[name] for name in changed} for values in (before, after))
         record_settings(by, study, was, now)
 
 
 def _store_rows(study: Study, before: Content, after: Content, by: User | None) -> None:
-    there = {key_of(batch): batch for batch in before.batches}
-    wanted = {key_of(batch) for batch in after.batches}
+    by_key = {key_of(batch): batch for batch in before.batches}
+    keys = {key_of(batch) for batch in after.batches}
     study.batches.filter(
-        pk__in=[one.pk for key, one in there.items() if key not in wanted]
+        pk__in=[batch.pk for key, batch in by_key.items() if key not in keys]
     ).delete()
     study.pools.exclude(slug__in=[pool.slug for pool in after.pools]).delete()
     pools = _stored_pools(study, before.pools, after.pools)
     for batch in after.batches:
         batch.study, batch.pool = study, pools[batch.pool.slug] if batch.pool else None
-        old = there.get(key_of(batch))
+        old = by_key.get(key_of(batch))
         if old and (old.wanted, old.check_set_id) != (batch.wanted, batch.check_set_id):
             study.batches.filter(pk=old.pk).update(wanted=batch.wanted, check_set=batch.check_set)
-    Batch.objects.bulk_create(one for one in after.batches if key_of(one) not in there)
+    Batch.objects.bulk_create(batch for batch in after.batches if key_of(batch) not in by_key)
     log_batches(study, before.batches, after.batches, by=by)
     was = rules_of(study)
     let_go_of_codes(study.outcome_rules.all())

@@ -28,6 +28,8 @@ _INSTEAD = (
 # In the name of a sample: how many contexts, and the seed.
 _SAMPLE = re.compile(PART + r"(\d+)(?:-(\d+))?$")
 Key = tuple[int | None, int, str]
+# By training set and test set, how a table says that pair shortly.
+Forms = Mapping[tuple[int | None, str], dict[str, Any]]
 
 
 def key_of(batch: Batch) -> Key:
@@ -40,44 +42,42 @@ def key_of(batch: Batch) -> Key:
 
 def batch_tables(batches: Sequence[Batch]) -> list[dict[str, Any]]:
     """Writes as few tables as say it all, the same for the same batches, whatever their order."""
-    ways = cache(_ways)
+    short_forms = cache(_short_forms)
     whole = _whole_layouts(batches)
-    tables = [one for batch in batches for one in _table(batch, ways(batch.task), whole)]
+    tables = [table for batch in batches for table in _table(batch, short_forms(batch.task), whole)]
     # Episodes and shots by number; what differs elsewhere alone by its text.
-    tables.sort(key=lambda one: (*(one.get(key, [0]) for key in _LISTS[:3]), str(one)))
+    tables.sort(key=lambda table: (*(table.get(key, [0]) for key in _LISTS[:3]), str(table)))
     for key in _LISTS:
         tables = _merged(tables, key)
     order = {key: number for number, key in enumerate(_KEYS)}
-    return [dict(sorted(one.items(), key=lambda pair: order[pair[0]])) for one in tables]
+    return [dict(sorted(table.items(), key=lambda pair: order[pair[0]])) for table in tables]
 
 
 def _merged(tables: Iterable[dict[str, Any]], key: str) -> list[dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {}
     for table in tables:
         rest = checksum({name: value for name, value in sorted(table.items()) if name != key})
-        there = merged.setdefault(f"{rest} {key in table}", {**table, key: []})
-        there[key] = [*there[key], *table.get(key, [])]
-    return [{name: v for name, v in one.items() if name != key or v} for one in merged.values()]
+        merged_table = merged.setdefault(f"{rest} {key in table}", {**table, key: []})
+        merged_table[key] = [*merged_table[key], *table.get(key, [])]
+    return [{name: v for name, v in table.items() if name != key or v} for table in merged.values()]
 
 
-def _ways(task: Task) -> dict[tuple[int | None, str], dict[str, Any]]:
-    """By training set and test set how a table says it, where one way leads to one pair of them."""
-    ways: dict[str, tuple[tuple[int | None, str], dict[str, Any]] | None] = {}
+def _short_forms(task: Task) -> Forms:
+    """The short forms in which a table can say pairs of sets: each leads to one pair alone."""
+    forms: dict[str, tuple[tuple[int | None, str], dict[str, Any]] | None] = {}
     for batch in possible_batches(task):
         pair, shots = (batch.training_set_id, batch.test_set.name), shots_of(batch)
-        way: dict[str, Any] = {"shots": [shots], "splits": [batch.split]}
+        form: dict[str, Any] = {"shots": [shots], "splits": [batch.split]}
         if batch.test_set.episode is not None:
-            way = {"episodes": [batch.test_set.episode]}
+            form = {"episodes": [batch.test_set.episode]}
         elif not batch.training_set:
-            way = {"shots": [0]}
-        if None not in (shots, *way.get("splits", [])):
-            ways[str(way)] = None if str(way) in ways else (pair, way)
-    return dict(one for one in ways.values() if one)
+            form = {"shots": [0]}
+        if None not in (shots, *form.get("splits", [])):
+            forms[str(form)] = None if str(form) in forms else (pair, form)
+    return dict(entry for entry in forms.values() if entry)
 
 
-def _table(
-    batch: Batch, ways: Mapping[tuple[int | None, str], dict[str, Any]], whole: set[tuple[Any, ...]]
-) -> Iterator[dict[str, Any]]:
+def _table(batch: Batch, forms: Forms, whole: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
     """That of one batch; of the parts of a test set, where all are there, the first for all."""
     name, part = batch.test_set.name, {}
     layout, sample = LAID_OUT.search(name), _SAMPLE.search(name)
@@ -91,15 +91,15 @@ def _table(
         name = name[: sample.start()]
     if part and seed:
         part["sample_seed"] = int(seed)
-    way = ways.get((batch.training_set_id, name))
-    if way is None:
-        trained = next((w for pair, w in ways.items() if pair[0] == batch.training_set_id), None)
+    form = forms.get((batch.training_set_id, name))
+    if form is None:
+        trained = next((w for pair, w in forms.items() if pair[0] == batch.training_set_id), None)
         named = {"training_set": batch.training_set.name} if batch.training_set else {"shots": [0]}
-        way = {**(trained or named), "test_set": name}
+        form = {**(trained or named), "test_set": name}
     checks = batch.check_set
     yield {
         "tasks": [batch.task.slug],
-        **way,
+        **form,
         **({"pool": batch.pool.slug} if batch.pool else {}),
         "people": batch.wanted,
         **part,
@@ -116,7 +116,7 @@ def _layout(batch: Batch) -> tuple[Any, ...]:
 
 def _whole_layouts(batches: Sequence[Batch]) -> set[tuple[Any, ...]]:
     """Those of which no part is missing."""
-    counts = Counter(_layout(one) for one in batches if LAID_OUT.search(one.test_set.name))
+    counts = Counter(_layout(batch) for batch in batches if LAID_OUT.search(batch.test_set.name))
     return {layout for layout, count in counts.items() if count == _parts(*layout[:2])}
 
 
@@ -124,7 +124,7 @@ def _parts(stem: str, task_id: int) -> int:
     """How many there are of a layout: a seed too may stand behind the stem."""
     sets = ItemSet.objects.filter(task=task_id, name__startswith=f"{stem}-")
     return sum(
-        one.removeprefix(f"{stem}-").isdecimal() for one in sets.values_list("name", flat=True)
+        name.removeprefix(f"{stem}-").isdecimal() for name in sets.values_list("name", flat=True)
     )
 
 
@@ -141,21 +141,21 @@ class BatchReader:
 
     def batches(self) -> list[Batch]:
         """All of them, not stored. Raises BadInput for what the benchmark lacks."""
-        found: dict[Key, Batch] = {}
+        batches: dict[Key, Batch] = {}
         for number in range(self.file.tables("batches")):
             for batch in self._of_table(("batches", number)):
-                if key_of(batch) in found:
+                if key_of(batch) in batches:
                     sentence = f"{batch} stands in this table, and before it: say it once."
                     raise self.file.wrong(("batches", number), sentence)
-                found[key_of(batch)] = batch
-        return list(found.values())
+                batches[key_of(batch)] = batch
+        return list(batches.values())
 
     def _of_table(self, place: tuple[str, int]) -> Iterator[Batch]:
         said = self.file.values(place, _KEYS)
         if not said.get("tasks"):
             raise self.file.wrong(place, 'Name the tasks of these batches: tasks = ["…"].')
-        for key, others in _INSTEAD:
-            if key in said and (other := next((one for one in others if one in said), "")):
+        for key, rivals in _INSTEAD:
+            if key in said and (other := next((name for name in rivals if name in said), "")):
                 raise self.file.wrong((*place, other), f"Say this or “{key}”, not both.")
         if "people_an_item" in said and "items_a_person" not in said:
             sentence = "Say how many items a person gets: a part is that large."
@@ -165,26 +165,26 @@ class BatchReader:
             chosen = self._trained(place, task, said)
             yield from self._asked(place, task, chosen, said)
 
-    def _one_of(self, what: str, there: Mapping[str, Any], name: str, place: Any) -> Any:
-        if name not in there:
-            known = ", ".join(there) or "none"
-            raise self.file.wrong(place, f"There is no “{name[:80]}” among the {what}: {known}.")
-        return there[name]
+    def _one_of(self, kind: str, choices: Mapping[str, Any], name: str, place: Any) -> Any:
+        if name not in choices:
+            known = ", ".join(choices) or "none"
+            raise self.file.wrong(place, f"There is no “{name[:80]}” among the {kind}: {known}.")
+        return choices[name]
 
     def _trained(self, place: Any, task: Task, said: Mapping[str, Any]) -> list[Batch]:
         """With the training sets that are said, each with the test set that goes with it."""
         possible = self.possible(task)
         if "episodes" in said:
-            by_episode = {one.test_set.episode: one for one in possible}
+            by_episode = {batch.test_set.episode: batch for batch in possible}
             return [self._among(by_episode, n, place, task, "episodes") for n in said["episodes"]]
-        of_sets = [one for one in possible if one.test_set.episode is None]
+        of_sets = [batch for batch in possible if batch.test_set.episode is None]
         if "training_set" in said:
             chosen = self._set(task, Role.TRAINING, said["training_set"], (*place, "training_set"))
-            there = [one for one in possible if one.training_set == chosen]
-            return there[:1] or [Batch(task=task, training_set=chosen)]
+            trained = [batch for batch in possible if batch.training_set == chosen]
+            return trained[:1] or [Batch(task=task, training_set=chosen)]
         by_shots: dict[Any, dict[Any, list[Batch]]] = {}
-        for one in of_sets:
-            by_shots.setdefault(shots_of(one), {}).setdefault(one.split, []).append(one)
+        for batch in of_sets:
+            by_shots.setdefault(shots_of(batch), {}).setdefault(batch.split, []).append(batch)
         chosen_sets: list[Batch] = []
         for shots in dict.fromkeys(said.get("shots", [0])):
             by_split = self._among(by_shots, shots, place, task, "shots")
@@ -194,20 +194,20 @@ class BatchReader:
         return chosen_sets
 
     def _among(
-        self, there: Mapping[Any, Any], number: Any, place: Any, task: Task, key: str
+        self, choices: Mapping[Any, Any], number: Any, place: Any, task: Task, key: str
     ) -> Any:
-        if number not in there:
-            known = ", ".join(str(one) for one in sorted(n for n in there if n is not None))
+        if number not in choices:
+            known = ", ".join(str(n) for n in sorted(n for n in choices if n is not None))
             words = {"shots": "sets with {} shots", "splits": "split {}", "episodes": "episode {}"}
             lacking = words[key].format(number)
             sentence = f"The task {task.slug} has no {lacking}; it has {known or 'none'}."
             raise self.file.wrong((*place, key), sentence)
-        return there[number]
+        return choices[number]
 
     def _set(self, task: Task, role: Role, name: str, place: Any) -> ItemSet:
-        sets = {one.name: one for one in task.item_sets.filter(role=role)}
-        found: ItemSet = self._one_of(f"{role.value} sets of {task.slug}", sets, name, place)
-        return found
+        sets = {item_set.name: item_set for item_set in task.item_sets.filter(role=role)}
+        item_set: ItemSet = self._one_of(f"{role.value} sets of {task.slug}", sets, name, place)
+        return item_set
 
     def _asked(
         self, place: Any, task: Task, chosen: Iterable[Batch], said: Mapping[str, Any]
@@ -215,7 +215,7 @@ class BatchReader:
         """With the test set, the sample or the parts that are said, and all else."""
         items, viewers = said.get("items_a_person"), said.get("people_an_item")
         seed = said.get("sample_seed", 0)
-        batches = [copy(one) for one in chosen]
+        batches = [copy(batch) for batch in chosen]
         if "test_set" in said:
             for batch in batches:
                 batch.test_set = self._set(task, Role.TEST, said["test_set"], (*place, "test_set"))
@@ -246,10 +246,10 @@ class BatchReader:
     def _check_enough(self, place: Any, batches: Iterable[Batch], items: int) -> None:
         """Refuse more items a person than the set has: all of them would be taken, unsaid."""
         for test_set in {batch.test_set for batch in batches}:
-            there = test_set.items.order_by().values("example__context_hash").distinct().count()
-            if items > there:
+            count = test_set.items.order_by().values("example__context_hash").distinct().count()
+            if items > count:
                 sentence = (
                     f"The test set {test_set.name} of {test_set.task.slug} has "
-                    f"{counted(there, 'item')}: ask for fewer, or leave this out for all."
+                    f"{counted(count, 'item')}: ask for fewer, or leave this out for all."
                 )
                 raise self.file.wrong((*place, "items_a_person"), sentence)

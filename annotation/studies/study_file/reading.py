@@ -134,24 +134,24 @@ class StudyFile:
 
     def table(self, *place: str | int) -> Mapping[str, Any]:
         """The table at a place; an empty one where there is none."""
-        found: Any = self.data
-        self._check_table(found, ())
+        value: Any = self.data
+        self._check_table(value, ())
         for at, part in enumerate(place):
-            found = found[part] if isinstance(part, int) else found.get(part, {})
+            value = value[part] if isinstance(part, int) else value.get(part, {})
             if at + 1 == len(place) or not isinstance(place[at + 1], int):
-                self._check_table(found, place[: at + 1])
-        return found  # type: ignore[no-any-return]
+                self._check_table(value, place[: at + 1])
+        return value  # type: ignore[no-any-return]
 
-    def _check_table(self, found: Any, place: Place) -> None:
-        if not isinstance(found, Mapping):
-            raise self.wrong(place, f"This is a table of keys, not {_shown(found)}.")
+    def _check_table(self, value: Any, place: Place) -> None:
+        if not isinstance(value, Mapping):
+            raise self.wrong(place, f"This is a table of keys, not {_shown(value)}.")
 
     def tables(self, name: str) -> int:
         """How many tables of this name are repeated."""
-        found = self.data.get(name, [])
-        if not isinstance(found, list):
+        tables = self.data.get(name, [])
+        if not isinstance(tables, list):
             raise self.wrong((name,), f"Each of the {name} is a table of its own: [[{name}]].")
-        return len(found)
+        return len(tables)
 
     def check_keys(self, place: Place, known: Collection[str]) -> None:
         """Refuse a key that is not known, with the nearest that is."""
@@ -163,26 +163,26 @@ class StudyFile:
     def values(self, place: Place, known: Mapping[str, Setting]) -> dict[str, Any]:
         """The values that a table gives, by key, as their columns hold them."""
         self.check_keys(place, known)
-        given = self.table(*place)
+        table = self.table(*place)
         return {
-            key: self._value((*place, key), setting, given[key])
+            key: self._value((*place, key), setting, table[key])
             for key, setting in known.items()
-            if key in given
+            if key in table
         }
 
     def _value(self, place: Place, setting: Setting, value: Any) -> Any:
         is_one, words = TYPES[type_of(setting)]
         if not is_one(value):
             raise self.wrong(place, f"This is {words}, not {_shown(value)}.")
-        for one in value if isinstance(value, list) else [value]:
-            if _is_number(one) and (refused := setting.refused(one)):
+        for item in value if isinstance(value, list) else [value]:
+            if _is_number(item) and (refused := setting.refused(item)):
                 raise self.wrong(place, refused)
-            if setting.type == "whole numbers" and one < 0:
-                raise self.wrong(place, f"No number here is below 0, as {one} is.")
+            if setting.type == "whole numbers" and item < 0:
+                raise self.wrong(place, f"No number here is below 0, as {item} is.")
         column = column_of(setting)
-        return value if column is None else self._held(place, column, value)
+        return value if column is None else self._in_column(place, column, value)
 
-    def _held(self, place: Place, column: Field[Any, Any], value: Any) -> Any:
+    def _in_column(self, place: Place, column: Field[Any, Any], value: Any) -> Any:
         """What the column holds; a row of another table stays a name."""
         if column.choices and value not in (names := [str(name) for name, _ in column.choices]):
             raise self.wrong(place, f"This is one of {_all(names)}, not {_shown(value)}.")

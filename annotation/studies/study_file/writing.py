@@ -47,26 +47,26 @@ def document(content: Content, *, codes: bool = True) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for name, setting in BY_COLUMN.items():
         value = content.settings[name]
-        given = (
+        values = (
             _consent(value) if name == "consent_text" else {setting.key: _written(setting, value)}
         )
         if name == "ends_on":
-            given = {setting.key: value or FULL}
-        tables.setdefault(setting.table, {}).update(_given(given))
+            values = {setting.key: value or FULL}
+        tables.setdefault(setting.table, {}).update(_filled(values))
     if pools := [_row(pool, in_table("pools")) for pool in content.pools]:
         tables["pools"] = pools
     if batches := batch_tables(content.batches):
         tables["batches"] = batches
-    keys = {key: one for key, one in in_table("outcomes").items() if codes or key != "code"}
+    keys = {key: setting for key, setting in in_table("outcomes").items() if codes or key != "code"}
     tables["outcomes"] = {rule.outcome: _row(rule, keys) for rule in content.rules}
     return tables
 
 
 def _row(row: Model, settings: Mapping[str, Setting]) -> dict[str, Any]:
-    return _given({key: _written(one, getattr(row, one.column)) for key, one in settings.items()})
+    return _filled({key: _written(one, getattr(row, one.column)) for key, one in settings.items()})
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 
 
@@ -77,15 +77,15 @@ def _written(setting: Setting, value: Any) -> Any:
         return getattr(value, "slug", None) or value.name  # type: ignore[attr-defined]
     if isinstance(value, str):
         return plain(value)
-    held = column.to_python(value) if column and value is not None else value
-    return float(held) if isinstance(held, Decimal) else held
+    kept = column.to_python(value) if column and value is not None else value
+    return float(kept) if isinstance(kept, Decimal) else kept
 
 
 def _consent(text: str) -> dict[str, Any]:
     """By language where that says the same."""
-    first, others = by_language(text)
-    is_same = in_languages(first, others) == text
-    return {"consent": first, "consents": others} if is_same else {"consent": text}
+    first, by_code = by_language(text)
+    is_same = in_languages(first, by_code) == text
+    return {"consent": first, "consents": by_code} if is_same else {"consent": text}
 
 
 def as_toml(tables: Mapping[str, Any]) -> str:
@@ -99,9 +99,9 @@ def study_as_toml(study: Study, *, codes: bool = True) -> str:
 
 def _in_toml(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _in_toml(one) for key, one in value.items()}
+        return {key: _in_toml(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_in_toml(one) for one in value]
+        return [_in_toml(item) for item in value]
     if isinstance(value, str) and "\n" in value:
         return tomlkit.string(value, multiline=True)
     return value
