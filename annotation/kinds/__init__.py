@@ -68,7 +68,7 @@ def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment
     """The segments of a context, in pieces wherever a mark begins or ends."""
     kept = list(ranges)
     return [
-        Segment(_pieces(text, [(a, b, what) for s, a, b, what in kept if s == segment]))
+        Segment(_pieces(text, [(a, b, mark) for s, a, b, mark in kept if s == segment]))
         for segment, text in enumerate(context)
     ]
 
@@ -89,13 +89,13 @@ def _matches(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]
 
 def _pieces(text: str, ranges: Sequence[tuple[int, int, str]]) -> list[Piece]:
     """Cut the text wherever a mark begins or ends, so that marks may overlap."""
-    edges = sorted({0, len(text), *(edge for a, b, _what in ranges for edge in (a, b))})
+    edges = sorted({0, len(text), *(edge for a, b, _mark in ranges for edge in (a, b))})
     pieces = []
     for start, end in pairwise(edges):
-        here = [(a, b, what) for a, b, what in ranges if a <= start and end <= b]
-        classes = {what for _a, _b, what in here}
-        classes |= {f"{what}-first" for a, _b, what in here if a == start}
-        classes |= {f"{what}-last" for _a, b, what in here if b == end}
+        covering = [(a, b, mark) for a, b, mark in ranges if a <= start and end <= b]
+        classes = {mark for _a, _b, mark in covering}
+        classes |= {f"{mark}-first" for a, _b, mark in covering if a == start}
+        classes |= {f"{mark}-last" for _a, b, mark in covering if b == end}
         pieces.append(Piece(text[start:end], " ".join(name for name in CLASSES if name in classes)))
     return pieces
 
@@ -228,10 +228,10 @@ def answer_score(texts: Sequence[str], gold: Gold, policy: str, normalisation: s
 @dataclass(frozen=True)
 class Reveal:
     score: float
-    # As they were given and written.
-    own: list[str]
+    # Texts as they were given and written.
+    answer: list[str]
     expected: list[str]
-    # Where the own ones were selected.
+    # Where the texts of the answer were selected.
     spans: list[list[int]]
     # How each text of the answer or the gold compares, in one form: `right`, `missed` or `extra`.
     marks: dict[str, str]
@@ -268,17 +268,17 @@ def compare(judgement: Judgement, gold: Gold, policy: str, normalisation: str) -
         keys = normalised(texts, normalisation, right)
         return {key: text for key, text in zip(keys, texts, strict=True) if key}
 
-    own = compared(answer)
+    answered = compared(answer)
     if policy == ReferencePolicy.SET:
         expected, others = [text for texts in alternatives for text in texts], []
     else:
-        expected = max(alternatives, key=lambda texts: s1_score(own, compared(texts)))
+        expected = max(alternatives, key=lambda texts: s1_score(answered, compared(texts)))
         others = [texts for texts in alternatives if texts != expected]
     golds, score = compared(expected), answer_score(answer, gold, policy, normalisation)
     marks = {
-        in_one_form(text): "missed" if key not in own else "right" if key in golds else "extra"
+        in_one_form(text): "missed" if key not in answered else "right" if key in golds else "extra"
         # The annotator's words first, and a text that both have in the annotator's wording.
-        for key, text in (own | golds | own).items()
+        for key, text in (answered | golds | answered).items()
     }
     return Reveal(score, list(answer), expected, judgement.spans, marks, others, gold.explanation)
 

@@ -70,8 +70,8 @@ class OneOption(kinds.AnswerKind):
         self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
     ) -> kinds.Form:
         options, right = map(in_one_form, self.options(example)), [*map(in_one_form, gold)]
-        others = [number for number, option in enumerate(options) if option not in right]
-        return {"option": str(chance.choice(others or [0]))}
+        wrong = [number for number, option in enumerate(options) if option not in right]
+        return {"option": str(chance.choice(wrong or [0]))}
 
 
 # Gold strings are labels where there are few of them and the context rarely holds them.
@@ -105,7 +105,7 @@ def best_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) ->
 
 
 def every_label(asked: Sequence[kinds.Asked], golds: kinds.Golds, policy: str) -> float:
-    offered = [[*map(in_one_form, KIND.options(one))] for one in asked]
+    offered = [[*map(in_one_form, KIND.options(example))] for example in asked]
     return core.every_candidate_score(golds, offered, references=policy)
 
 
@@ -163,7 +163,7 @@ class Choice(OneOption):
 
     def in_full(self, answer: kinds.Texts, asked: kinds.Asked) -> list[str]:
         known = dict(zip(self.options(asked), asked.options, strict=False))
-        return [f"{letter_of(one)}. {known[one]}" if one in known else one for one in answer]
+        return [f"{letter_of(name)}. {known[name]}" if name in known else name for name in answer]
 
     def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
         return letter_of(answer[0]) if lettered else self.as_text(answer)

@@ -73,14 +73,14 @@ def _key(formula: str, *, display: bool) -> str:
 
 def formulas_in(texts: Iterable[str]) -> list[Formula]:
     """The mathematics of texts, made to be kept."""
-    found = {
+    formulas = {
         (token.content.strip(), not token.type.endswith("math_inline"))
         for text in texts
         for token in _formulas(RICH.parse(text))
     }
     return [
         Formula(checksum=_key(formula, display=display), mathml=mathml(formula, display=display))
-        for formula, display in found
+        for formula, display in formulas
     ]
 
 

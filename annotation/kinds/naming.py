@@ -36,7 +36,7 @@ def _by_letter(answer: str, options: Sequence[str]) -> int | None:
     match = LETTERED.fullmatch(answer.strip())
     if not match:
         return None
-    marks = [mark[1].upper() for one in options if (mark := MARKED.match(one))]
+    marks = [mark[1].upper() for option in options if (mark := MARKED.match(option))]
     # As they are marked themselves, if they are, in whatever order.
     letters = marks if len({*marks}) == len(options) else [*ascii_uppercase[: len(options)]]
     if match[1].upper() not in letters:
@@ -47,8 +47,8 @@ def _by_letter(answer: str, options: Sequence[str]) -> int | None:
 
 
 def _by_text(answer: str, options: Sequence[str]) -> int | None:
-    wanted, offered = in_one_form(answer).strip(), [in_one_form(one).strip() for one in options]
-    return offered.index(wanted) if offered.count(wanted) == 1 else None
+    text, offered = in_one_form(answer).strip(), [in_one_form(option).strip() for option in options]
+    return offered.index(text) if offered.count(text) == 1 else None
 
 
 WAYS: Mapping[str, Way] = {

@@ -62,9 +62,9 @@ class Number(kinds.AnswerKind):
         return kinds.Answer(texts=(text,))
 
     def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
-        own, expected = (list(map(number, texts)) for texts in (reveal.own, reveal.expected))
+        answer, expected = (list(map(number, texts)) for texts in (reveal.answer, reveal.expected))
         # Where a tolerance lets another number pass.
-        return {"segments": kinds.marked(example.context), "tells_gold": own != expected}
+        return {"segments": kinds.marked(example.context), "tells_gold": answer != expected}
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return "Answer with a number and nothing else."

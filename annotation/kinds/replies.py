@@ -107,8 +107,8 @@ def read_labels(reply: str, options: Sequence[str], *, lettered: bool = False) -
     listed = _first_list(text)
     if listed is None and options.count(whole := _bare(text, options)) == 1:
         return [options.index(whole)]
-    ways = [re.split(sign, text) for sign in BETWEEN] if listed is None else [listed]
-    for parts in (parts for parts in ways if len(parts) <= MOST_LISTED):
+    readings = [re.split(sign, text) for sign in BETWEEN] if listed is None else [listed]
+    for parts in (parts for parts in readings if len(parts) <= MOST_LISTED):
         named = [_as_piece(part) for part in parts if part.strip()]
         places = {read_option(part, options, lettered=lettered) for part in named}
         known = sorted(place for place in places if place is not None)

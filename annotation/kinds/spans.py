@@ -167,8 +167,8 @@ def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
     """As it is written, else in other capitals, which phones put at the beginning of a line."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         for segment, text in enumerate(context):
-            if found := re.search(in_any_form(piece), text, flags):
-                return [segment, *found.span()]
+            if match := re.search(in_any_form(piece), text, flags):
+                return [segment, *match.span()]
     return None
 
 

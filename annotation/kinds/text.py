@@ -72,7 +72,7 @@ class Text(kinds.AnswerKind):
 
     def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
         # Where the answer is also right in other words.
-        tells_gold = not reveal.is_right or reveal.own != reveal.expected
+        tells_gold = not reveal.is_right or reveal.answer != reveal.expected
         return {"segments": kinds.marked(example.context), "tells_gold": tells_gold}
 
     def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:

@@ -110,7 +110,7 @@ def _payments_page(
 
 
 def _table(study: Study, chosen: Iterable[Due]) -> Table:
-    columns = [one for one in COLUMNS if one.heading]
+    columns = [column for column in COLUMNS if column.heading]
     lines = (
         Line(_dressed(study, due, values_of(columns, {"study": study, "due": due})))
         for due in chosen
@@ -262,8 +262,8 @@ def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> H
 
 def type_again(request: ResearcherRequest, study: Study, refusal: NotTyped) -> HttpResponse:
     """The same form once more, with a field for its amount."""
-    given = [(name, value) for name, values in request.POST.lists() for value in values]
-    again = [(name, value) for name, value in given if name not in ("typed", "csrfmiddlewaretoken")]
+    sent = [(name, value) for name, values in request.POST.lists() for value in values]
+    again = [(name, value) for name, value in sent if name not in ("typed", "csrfmiddlewaretoken")]
     return _payments_page(request, study, status=422, refused=str(refusal), again=again)
 
 

@@ -96,11 +96,11 @@ def _has_enough(person: Person) -> bool:
 
 def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -> Iterable[Flag]:
     """Beside those on the same task, in order; the own ones are among them."""
-    own, share = person.median_ms, person.commonest_share
-    if own is not None and len(times) > ENOUGH_OTHERS:
-        usual = _median_of_others(times, own)
-        if own < FAST_SHARE * usual:
-            yield Flag("fast", f"answers in {own / 1000:.1f} s, the others in {usual / 1000:.1f} s")
+    ms, share = person.median_ms, person.commonest_share
+    if ms is not None and len(times) > ENOUGH_OTHERS:
+        usual = _median_of_others(times, ms)
+        if ms < FAST_SHARE * usual:
+            yield Flag("fast", f"answers in {ms / 1000:.1f} s, the others in {usual / 1000:.1f} s")
     if share is None or share < ALIKE_SHARE or not _has_enough(person):
         return
     # Unless the others' answers are all alike too: then the task is like that.
@@ -108,9 +108,9 @@ def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -
         yield Flag("alike", f"{100 * share:.0f} % of {person.tested} answers are the same")
 
 
-def _median_of_others(ordered: Sequence[float], own: float) -> float:
+def _median_of_others(ordered: Sequence[float], value: float) -> float:
     """Without a look at each: everybody is compared, and there may be thousands."""
-    left_out, count = bisect_left(ordered, own), len(ordered) - 1
+    left_out, count = bisect_left(ordered, value), len(ordered) - 1
     low, high = (n + (n >= left_out) for n in ((count - 1) // 2, count // 2))
     return (ordered[low] + ordered[high]) / 2
 
@@ -132,7 +132,7 @@ def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:
             groups[person.answers_hash].append(person)
     equal = [group for group in groups.values() if len(group) > 1]
     _look_for_wrong(group[0] for group in equal)
-    return {one.pk: group for group in equal if HAS_WRONG[_key(group[0])] for one in group}
+    return {person.pk: group for group in equal if HAS_WRONG[_key(group[0])] for person in group}
 
 
 def _key(person: Person) -> tuple[int, str | None]:
@@ -140,18 +140,18 @@ def _key(person: Person) -> tuple[int, str | None]:
 
 
 def _look_for_wrong(people: Iterable[Person]) -> None:
-    """Into HAS_WRONG, where it is not known yet."""
+    """Notes in HAS_WRONG whether an answer was wrong, where that is not known yet."""
     new = {person.pk: person for person in people if _key(person) not in HAS_WRONG}
-    given = models.Judgement.objects.of_test().filter(assignment__in=new).order_by("step")
+    judgements = models.Judgement.objects.of_test().filter(assignment__in=new).order_by("step")
     answers: dict[int, list[tuple[int, list[str]]]] = defaultdict(list)
-    for pk, example, texts in given.values_list("assignment_id", "example_id", "answer"):
+    for pk, example, texts in judgements.values_list("assignment_id", "example_id", "answer"):
         answers[pk].append((example, texts))
     contents = {pk: batch_content(pk) for pk in {person.batch.pk for person in new.values()}}
     golds = {pk: golds_of(content) for pk, content in contents.items()}
     for pk, person in new.items():
-        content, own = contents[person.batch.pk], golds[person.batch.pk]
+        content, gold = contents[person.batch.pk], golds[person.batch.pk]
         HAS_WRONG[_key(person)] = any(
-            answer_score(texts, own[example], content.reference_policy, content.normalisation) < 1
+            answer_score(texts, gold[example], content.reference_policy, content.normalisation) < 1
             # Whoever is at work may have answered more since.
             for example, texts in answers[pk][: person.tested]
         )

@@ -39,7 +39,7 @@ def burst_of(
     times = sorted(joins)
     ends = [bisect_right(times, begins + WINDOW) for begins in times]
     counted = [(end - begin, begin) for begin, end in enumerate(ends)]
-    most, begin = max(counted, key=lambda found: found[0], default=(0, 0))
+    most, begin = max(counted, key=lambda pair: pair[0], default=(0, 0))
     windows = max((until - since - WINDOW) / WINDOW, 1)
     if most < ENOUGH_JOINS or most < FAR_ABOVE * (len(times) - most) / windows:
         return None
@@ -146,7 +146,7 @@ def _told(cell: Cell) -> tuple[str, str]:
     words = [f"{cell['finished']} of {cell['wanted']} finished", f"{cell['working']} at work"]
     if cell["screened_out"]:
         words.append(f"{cell['screened_out']} screened out")
-    words += [f"{cell[what]} {what}" for what in ("lost", "excluded") if cell[what]]
+    words += [f"{cell[name]} {name}" for name in ("lost", "excluded") if cell[name]]
     free = cell["wanted"] - cell["finished"] - cell["working"]
     places = "●" * cell["finished"] + "◐" * cell["working"] + "○" * free
     marks = f"{places} {'✕' * cell['screened_out']}".strip()

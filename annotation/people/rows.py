@@ -101,19 +101,19 @@ def rows(study: models.Study) -> list[Row]:
     paces = _paces(everybody, items)
     flags = _flags(study, everybody)
     dues = {due.person.pk: due for due in dues_of(study, [x for x in everybody if x.outcome])}
-    found = [
+    listed = [
         Row(
             study,
-            one,
-            items[one.batch.pk],
-            paces.get(_cell(one.batch), 0),
-            flags[one.pk],
-            dues.get(one.pk),
+            person,
+            items[person.batch.pk],
+            paces.get(_cell(person.batch), 0),
+            flags[person.pk],
+            dues.get(person.pk),
         )
-        for one in everybody
+        for person in everybody
     ]
-    _keep_flagged(study, found)
-    return found
+    _keep_flagged(study, listed)
+    return listed
 
 
 def _items(study: models.Study) -> dict[int, int]:
@@ -123,11 +123,11 @@ def _items(study: models.Study) -> dict[int, int]:
     return {batch.pk: sum(sizes[pk] for pk in batch.set_ids) for batch in batches}
 
 
-def _keep_flagged(study: models.Study, found: Iterable[Row]) -> None:
+def _keep_flagged(study: models.Study, everybody: Iterable[Row]) -> None:
     """Write down who needs a look, for the page about all studies, which compares nobody, and for
     whom the study tells."""
     changed: dict[bool, list[Row]] = defaultdict(list)
-    for row in found:
+    for row in everybody:
         if row.person.is_flagged not in (None, row.needs_a_look):
             changed[row.needs_a_look].append(row)
     for is_flagged, rows in changed.items():
@@ -154,9 +154,9 @@ def _cell(batch: models.Batch) -> tuple[int, int]:
 def _paces(everybody: Iterable[Person], items: Mapping[int, int]) -> dict[tuple[int, int], float]:
     """For each cell the median milliseconds an item took those who completed it."""
     taken: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for one in everybody:
-        if one.outcome == models.Outcome.COMPLETED and items[one.batch.pk]:
-            taken[_cell(one.batch)].append(one.paid_ms / items[one.batch.pk])
+    for person in everybody:
+        if person.outcome == models.Outcome.COMPLETED and items[person.batch.pk]:
+            taken[_cell(person.batch)].append(person.paid_ms / items[person.batch.pk])
     return {cell: median(paces) for cell, paces in taken.items()}
 
 
@@ -164,7 +164,7 @@ def _flags(study: models.Study, everybody: Sequence[Person]) -> dict[int, list[F
     written = models.Comment.objects.filter(assignment__study=study).order_by()
     return flags_of(
         everybody,
-        floors={task.pk: _floor(task) for task in {one.batch.task for one in everybody}},
+        floors={task.pk: _floor(task) for task in {person.batch.task for person in everybody}},
         comments=dict(written.values_list("assignment").annotate(Count("pk"))),
         below_rule=flagged_by_rule(study, everybody),
     )
@@ -172,7 +172,7 @@ def _flags(study: models.Study, everybody: Sequence[Person]) -> dict[int, list[F
 
 def _floor(task: models.Task) -> float | None:
     """What the audit at the import found that no skill earns, in percent."""
-    audited = [found for found in task.audit if found["code"] == "floors"]
+    audited = [finding for finding in task.audit if finding["code"] == "floors"]
     if not audited:
         return None
     allowed = {floor.rule for floor in answer_kind(task.kind).floors if floor.is_allowed}
@@ -201,4 +201,4 @@ COLUMNS = tuple(columns_in(__file__, "people").values())
 
 
 def columns_for(rights: Collection[Right]) -> list[Column]:
-    return [one for one in COLUMNS if one.right in ("", *rights)]
+    return [column for column in COLUMNS if column.right in ("", *rights)]

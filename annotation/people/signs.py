@@ -85,19 +85,19 @@ def state_of(study: Study) -> str:
 
 def found_elsewhere(study: Study, assignments: Collection[int]) -> dict[int, dict[str, str]]:
     """The evidence of the registered finders, by assignment and sign."""
-    found: dict[int, dict[str, str]] = {pk: {} for pk in assignments}
+    evidence: dict[int, dict[str, str]] = {pk: {} for pk in assignments}
     for finder in _FINDERS.values():
         for pk, sentence in finder.find(study, assignments).items():
-            found[pk][finder.name] = sentence
-    return found
+            evidence[pk][finder.name] = sentence
+    return evidence
 
 
 def signs_of(answers: Sequence[Answer], content: BatchContent) -> dict[str, str]:
     """The evidence by sign, of one assignment's answers in their order."""
-    return dict(_found(answers, content))
+    return dict(_signs_in(answers, content))
 
 
-def _found(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[str, str]]:
+def _signs_in(answers: Sequence[Answer], content: BatchContent) -> Iterator[tuple[str, str]]:
     if decoys := [number for number, answer in enumerate(answers, start=1) if answer.decoy]:
         asked = sum(answer.decoy is not None for answer in answers)
         more = ["…"] if len(decoys) > MOST_NUMBERS else []
@@ -132,8 +132,8 @@ def _untyped(answers: Iterable[Answer]) -> str:
     untyped = [(length, typed) for length, typed in long if typed < length / 2]
     if len(untyped) < UNTYPED_ANSWERS:
         return ""
-    given, typed = (sum(counts) for counts in zip(*untyped, strict=True))
-    return f"{len(untyped)} of {len(long)} texts: {given} characters, of which {typed} were typed"
+    length, typed = (sum(counts) for counts in zip(*untyped, strict=True))
+    return f"{len(untyped)} of {len(long)} texts: {length} characters, of which {typed} were typed"
 
 
 def _unread(answers: Sequence[Answer], content: BatchContent) -> str:

@@ -95,10 +95,10 @@ def people(request: ResearcherRequest, study: Study) -> HttpResponse:
     return render(request, template, context)
 
 
-def table_of(study: Study, found: Iterable[Row], rights: Collection[Right]) -> Table:
+def table_of(study: Study, rows: Iterable[Row], rights: Collection[Right]) -> Table:
     """What the page lists of them."""
-    columns = [one for one in columns_for(rights) if one.heading]
-    lines = (Line(values_of(columns, row) | _dressed(study, row)) for row in found)
+    columns = [column for column in columns_for(rights) if column.heading]
+    lines = (Line(values_of(columns, row) | _dressed(study, row)) for row in rows)
     return replace(table_in(rows_of.__file__, "people", columns), lines=tuple(lines))
 
 
@@ -239,8 +239,8 @@ def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int
 
 
 def assignment_in(study: Study, assignment_id: int) -> Assignment:
-    found = Assignment.objects.select_related("annotator", "study")
-    return get_object_or_404(found, study=study, pk=assignment_id)
+    assignments = Assignment.objects.select_related("annotator", "study")
+    return get_object_or_404(assignments, study=study, pk=assignment_id)
 
 
 Event = tuple[datetime, str]
@@ -272,14 +272,14 @@ def _events(assignment: Assignment) -> Iterator[Event]:
     }
     if exclusion := getattr(assignment, "exclusion", None):
         events[f"excluded: {exclusion.reason}"] = exclusion.created_at
-    yield from ((at, what) for what, at in events.items() if at)
+    yield from ((at, event) for event, at in events.items() if at)
     for number, submission in enumerate(assignment.submissions.all()):
         if number:
             yield submission.entered_at, "came back by another submission"
         if submission.status_at:
             earlier = "" if submission.is_latest else " (an earlier submission)"
-            what = f"on the platform: {submission.get_status_display()}{earlier}"
-            yield submission.status_at, what
+            event = f"on the platform: {submission.get_status_display()}{earlier}"
+            yield submission.status_at, event
     for written_at in assignment.comments.values_list("written_at", flat=True):
         yield written_at, "reported a problem"
     who = assignment.annotator.pseudonym
@@ -290,35 +290,35 @@ def _events(assignment: Assignment) -> Iterator[Event]:
 
 def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
     """`scored` after the end, for whoever may see the gold: S1 in percent at that of the start."""
-    given = list(assignment.judgements.select_related("example__task").order_by("step"))
+    judgements = list(assignment.judgements.select_related("example__task").order_by("step"))
     batch, content = assignment.batch, batch_content(assignment.batch_id)
     items = Item.objects.filter(item_set__in=batch.set_ids)
     names = dict(items.values_list("example", "source_id"))
-    scores = _scores(given, content) if scored else {}
+    scores = _scores(judgements, content) if scored else {}
     return [
         {
-            "step": one.step,
-            "part": _PARTS[one.role],
-            "item": names.get(one.example_id, ""),
-            "example_id": one.example_id,
-            "texts": ", ".join(in_full(one.answer, one.example)) or "none",
-            "seconds": (one.submitted_at - one.shown_at).total_seconds(),
-            "score": scores.get(one.example_id),
-            "pastes": one.pastes or 0,
-            "translated": one.translated,
+            "step": judgement.step,
+            "part": _PARTS[judgement.role],
+            "item": names.get(judgement.example_id, ""),
+            "example_id": judgement.example_id,
+            "texts": ", ".join(in_full(judgement.answer, judgement.example)) or "none",
+            "seconds": (judgement.submitted_at - judgement.shown_at).total_seconds(),
+            "score": scores.get(judgement.example_id),
+            "pastes": judgement.pastes or 0,
+            "translated": judgement.translated,
         }
-        for one in given
+        for judgement in judgements
     ]
 
 
 _PARTS = {CHECK: "check", Role.TRAINING: "practice", Role.TEST: "test"}
 
 
-def _scores(given: Sequence[Judgement], content: BatchContent) -> dict[int, float]:
+def _scores(judgements: Sequence[Judgement], content: BatchContent) -> dict[int, float]:
     """In percent, by example."""
     golds, scores = golds_of(content), {}
-    for one in given:
-        gold, task = golds[one.example_id], content.task_of(content.by_pk[one.example_id])
-        score = answer_score(one.answer, gold, task.reference_policy, task.normalisation)
-        scores[one.example_id] = 100 * score
+    for each in judgements:
+        gold, task = golds[each.example_id], content.task_of(content.by_pk[each.example_id])
+        score = answer_score(each.answer, gold, task.reference_policy, task.normalisation)
+        scores[each.example_id] = 100 * score
     return scores

@@ -70,8 +70,8 @@ def asked_of(contents: Contents) -> list[str]:
 
 
 def _asked(content: BatchContent) -> str:
-    if own := content.sample.get("asks"):
-        return str(own)
+    if sample_asks := content.sample.get("asks"):
+        return str(sample_asks)
     kind = answer_kind(content.kind)
     asks = kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
     shows_images = any(example.images for example in content.test)

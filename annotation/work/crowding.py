@@ -20,8 +20,8 @@ WRONG_CODES = "wrong_codes_per_address"
 def limit_of(study: Study) -> tuple[str, int]:
     """The throttle, and how many may join from one address in an hour; 0 for any number."""
     limit = "platform_joins_an_hour" if study.channel.pays_itself else "joins_an_hour"
-    own = study.joins_an_hour
-    return limit, settings.THROTTLES[limit] if own is None else own
+    of_study = study.joins_an_hour
+    return limit, settings.THROTTLES[limit] if of_study is None else of_study
 
 
 def hours_code(study: Study, *, at: datetime) -> str:

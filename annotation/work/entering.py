@@ -77,7 +77,7 @@ def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
         door = new_door(request, link)
     except NoEntry as refusal:
         return refused(request, link.study, str(refusal), status=403)
-    response = _behind(request, door, link)
+    response = _next_page(request, door, link)
     cookies.set_door(response, door)
     return response
 
@@ -129,7 +129,7 @@ def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
     raise BadInput(_("This form could not be read. Reload the page and send it again."))
 
 
-def _behind(
+def _next_page(
     request: HttpRequest,
     door: Door,
     link: JoinLink,
@@ -165,8 +165,8 @@ def _may_enter(request: HttpRequest, door: Door, visit: joining.Visit) -> bool:
 
 def _known_people(request: HttpRequest, door: Door, channel: Channel) -> list[Annotator]:
     """Who has entered with this browser before, in any study of the channel."""
-    own = cookies.own_assignments(request, door).values("annotator")
-    return list(Annotator.objects.filter(pk__in=own, channel=channel, erased_at=None))
+    annotators = cookies.own_assignments(request, door).values("annotator")
+    return list(Annotator.objects.filter(pk__in=annotators, channel=channel, erased_at=None))
 
 
 def go_on(
@@ -209,9 +209,9 @@ def consent(request: HttpRequest) -> HttpResponse:
     link = _entered_by(request, door.way, door.token)
     if request.method != "POST":
         is_other = _is_of_other(request, door)
-        return _behind(request, door, link, asks_who=is_other, is_other=is_other)
+        return _next_page(request, door, link, asks_who=is_other, is_other=is_other)
     if not {"agree", "decline"} & request.POST.keys():
-        return _behind(request, door, link)
+        return _next_page(request, door, link)
     if _is_of_other(request, door):
         return _refused_answer(request, door, link)
     return slowed(request, "consents", link) or _answered(request, door, link)
@@ -232,14 +232,14 @@ def choose_who(request: HttpRequest) -> HttpResponse:
         return redirect("annotation:consent")
     link = _entered_by(request, door.way, door.token)
     if _is_of_other(request, door):
-        return _behind(request, door, link, is_other=True)
+        return _next_page(request, door, link, is_other=True)
     known = _known_people(request, door, link.study.channel) if link.is_plain else []
     for annotator in known:
         if annotator.pseudonym == request.POST.get("who"):
-            own = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
-            present = joining.present_assignment(visit_by(own, link))
+            entrance = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
+            present = joining.present_assignment(visit_by(entrance, link))
             response = go_on(request, present) if present else redirect("annotation:consent")
-            cookies.set_door(response, own)
+            cookies.set_door(response, entrance)
             return response
     return redirect("annotation:consent")
 
@@ -382,7 +382,7 @@ def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpRes
     """To the consent of an earlier link. Where that leads to no work yet, no button is shown that
     would be an answer to this one, since a second press may follow the first."""
     if joining.present_assignment(visit_by(door, link)) is not None:
-        return _behind(request, door, link, is_other=True)
+        return _next_page(request, door, link, is_other=True)
     sentence = _(
         "Your answer was not taken: in this browser another link, to “%(title)s”, was opened "
         "later. For the study that you just saw, open its link again."

@@ -162,14 +162,14 @@ def _asked(tasks: Iterable[Task]) -> QuerySet[Assignment]:
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have been paid for on average for one example of these tasks, with all that
     belongs to it; of whoever counts."""
-    found = (
+    totals = (
         _asked(tasks)
         .annotate(answered=Count("judgements"))
         .aggregate(paid_ms=Sum("paid_ms"), answers=Sum("answered"))
     )
-    if not found["answers"]:
+    if not totals["answers"]:
         return ASSUMED_SECONDS
-    return round(found["paid_ms"] / 1000 / found["answers"]) or 1
+    return round(totals["paid_ms"] / 1000 / totals["answers"]) or 1
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class WorkingTime:
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
     paces = _paces(study, {content.task_id for content in contents})
     assumed = _assumed(study)
-    seconds = [round(one.steps * paces.get(one.task_id, assumed)) for one in contents]
+    seconds = [round(content.steps * paces.get(content.task_id, assumed)) for content in contents]
     is_measured = all(content.task_id in paces for content in contents)
     return WorkingTime(min(seconds), max(seconds), is_measured)
 

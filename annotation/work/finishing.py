@@ -72,8 +72,8 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
     in_silence = outcome == Outcome.EXPIRED and not by_closing
     with transaction.atomic():
         # As it stands now, and until this is over: what is paid rests on it.
-        own = Assignment.objects.open().filter(pk=assignment.pk)
-        present = own.select_for_update(no_key=True).first()
+        open_rows = Assignment.objects.open().filter(pk=assignment.pk)
+        present = open_rows.select_for_update(no_key=True).first()
         if present is not None:
             in_hand = 0 if in_silence else in_hand_ms(present, at=at)
             reads_gold = present.state == WorkState.REVEALED
@@ -91,8 +91,8 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
             )
             keeps = outcome in KEEPS_PLACE
             left = {"kept": True} if keeps else {"holder": None}
-            held = Place.objects.filter(holder=assignment).update(**left, lease_until=None)
-            _tell_end(present, outcome, at, is_open=bool(held and not keeps))
+            places = Place.objects.filter(holder=assignment).update(**left, lease_until=None)
+            _tell_end(present, outcome, at, is_open=bool(places and not keeps))
     assignment.refresh_from_db()
     return present is not None
 

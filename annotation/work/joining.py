@@ -274,10 +274,10 @@ def _candidates(visit: Visit, at: datetime) -> list[models.Batch]:
         batches = batches.filter(pool=visit.pool)
     elif study.pools.exists():
         raise NotOpen(_("Each group of people has a link of its own: open the one for yours."))
-    own = worked_on.filter(study=study).values_list("batch__pool", flat=True).first()
-    if own is not None and not (batches := batches.filter(pool=own)):
+    pool = worked_on.filter(study=study).values_list("batch__pool", flat=True).first()
+    if pool is not None and not (batches := batches.filter(pool=pool)):
         raise Worked(_("You have taken part in another group of this study already."))
-    by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
+    by_id = {batch.pk: batch for batch in batches if not batch.exposure_keys & seen}
     if not by_id:
         raise Worked(
             _("You have worked on this before; each person takes part in a task only once.")

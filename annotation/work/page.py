@@ -226,10 +226,10 @@ def own_work(study: models.Study, annotator: models.Annotator) -> dict[str, str]
 
 
 def progress(assignment: models.Assignment, content: BatchContent) -> dict[str, Any]:
-    here = place(assignment.step, content)
+    position = place(assignment.step, content)
     return {
-        **here,
-        "html": _place_html(get_language(), **here),
+        **position,
+        "html": _place_html(get_language(), **position),
         "worked": _worked(assignment, content),
     }
 
@@ -260,9 +260,9 @@ def place(step: int, content: BatchContent) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4096)
-def _place_html(language: str, **here: Any) -> SafeString:
+def _place_html(language: str, **position: Any) -> SafeString:
     """The same for everybody at this step: rendered once per process, in each language."""
-    return mark_safe(render_to_string("annotation/work/_place.html", here))
+    return mark_safe(render_to_string("annotation/work/_place.html", position))
 
 
 def _worked(assignment: models.Assignment, content: BatchContent) -> str:
@@ -323,15 +323,15 @@ def page_title(assignment: models.Assignment) -> str:
     if assignment.state == models.WorkState.DESCRIPTION:
         before_work = assignment.step <= len(content.checks)
         return _("What to do") if before_work else _("Practice is over")
-    here = place(assignment.step, content)
-    if here["role"] == models.CHECK:
-        example = _("Check %(number)d of %(total)d") % here
-    elif here["role"] == models.Role.TRAINING:
-        example = _("Practice %(number)d of %(total)d") % here
-    elif here["has_training"]:
-        example = _("Test %(number)d of %(total)d") % here
+    position = place(assignment.step, content)
+    if position["role"] == models.CHECK:
+        example = _("Check %(number)d of %(total)d") % position
+    elif position["role"] == models.Role.TRAINING:
+        example = _("Practice %(number)d of %(total)d") % position
+    elif position["has_training"]:
+        example = _("Test %(number)d of %(total)d") % position
     else:
-        example = _("Item %(number)d of %(total)d") % here
+        example = _("Item %(number)d of %(total)d") % position
     if assignment.state == models.WorkState.REVEALED:
         return _("Right answer to %(example)s") % {"example": example}
     return example

@@ -39,8 +39,8 @@ def room_of(content: BatchContent, example: FrozenExample) -> Room:
     """The room of an example, as of all of its task in the batch."""
     of = "room of checks" if example.role == CHECK else "room"
     if of not in content.found:
-        own = (*content.training, *content.test)
-        examples = content.checks if example.role == CHECK else own
+        of_task = (*content.training, *content.test)
+        examples = content.checks if example.role == CHECK else of_task
         content.found[of] = room_among(content.task_of(example).kind, examples)
     room: Room = content.found[of]
     return room
@@ -48,9 +48,9 @@ def room_of(content: BatchContent, example: FrozenExample) -> Room:
 
 def room_among(kind: str, examples: Collection[FrozenExample]) -> Room:
     """The room that these examples of one task need."""
-    questions = {one.question for one in examples}
-    options = [answer_kind(kind).options_as_read(one) for one in examples]
-    return room_for(questions, options, lettered=any(one.options for one in examples))
+    questions = {example.question for example in examples}
+    options = [answer_kind(kind).options_as_read(example) for example in examples]
+    return room_for(questions, options, lettered=any(example.options for example in examples))
 
 
 def room_for(
@@ -83,4 +83,4 @@ def _is_wide(letter: str) -> bool:
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"\S", lambda found: "口" if _is_wide(found[0]) else "n", text)
+    return re.sub(r"\S", lambda match: "口" if _is_wide(match[0]) else "n", text)

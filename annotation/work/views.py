@@ -71,7 +71,7 @@ def _whole_number(text: str) -> int | None:
 BREAK_AFTER_MS = 20 * 60_000
 STOP = "annotation/work/stop.html"
 COMMENT = "annotation/work/comment.html"
-LINKS = {way: f"annotation:join_{way}" for way in ("study", "batch", "pool")}
+LINKS = {name: f"annotation:join_{name}" for name in ("study", "batch", "pool")}
 
 
 def at_work(view: View) -> View:
@@ -187,7 +187,7 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     if assignment.is_finished:
         return to_work(assignment.pk)
     ending = ending_if_withdrawn(assignment, at=clock.now())
-    return render(request, STOP, {**_own(assignment), "ending": ending})
+    return render(request, STOP, {**_whose_page(assignment), "ending": ending})
 
 
 @at_work
@@ -203,7 +203,7 @@ def comment(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         except BadInput as refusal:
             error = str(refusal)
     context = {
-        **_own(assignment),
+        **_whose_page(assignment),
         "longest": LONGEST,
         "step": step,
         **(_asked(assignment) if step is not None and step == assignment.step else {}),
@@ -223,7 +223,7 @@ def _asked(assignment: Assignment) -> dict[str, object]:
 @at_work
 @require_GET
 def comment_thanks(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    return render(request, COMMENT, {**_own(assignment), "is_stored": True})
+    return render(request, COMMENT, {**_whose_page(assignment), "is_stored": True})
 
 
 @at_work
@@ -250,7 +250,7 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
 
 
-def _own(assignment: Assignment) -> dict[str, object]:
+def _whose_page(assignment: Assignment) -> dict[str, object]:
     """Whose page it is, for what it shows, its forms and its links."""
     return {
         "study": assignment.study,
@@ -283,7 +283,7 @@ def _page(
         return HttpResponse(html)
     template = f"{page.PAGE}#step" if request.htmx else page.PAGE
     frame = page.page_frame(assignment, at=clock.now())
-    context = {**page.page_context(assignment), **frame, **_own(assignment)}
+    context = {**page.page_context(assignment), **frame, **_whose_page(assignment)}
     context |= {"error": error, "notice": notice}
     context["sent_to"] = sent_to
     if request.htmx and token:
@@ -315,7 +315,7 @@ def another_device(request: HttpRequest, assignment: Assignment) -> HttpResponse
     minutes = minutes_left(code, assignment, at=at)
     link = resume_link(request, assignment)
     context = {
-        **_own(assignment),
+        **_whose_page(assignment),
         # One that has less than a minute left is no use at another device.
         "code": code if minutes > 1 else "",
         "minutes": minutes,

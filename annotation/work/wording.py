@@ -30,7 +30,7 @@ def _locale(code: str) -> Locale:
     return Locale.parse(code, sep="-")
 
 
-def _here() -> Locale:
+def _present_locale() -> Locale:
     return _locale(get_language() or settings.LANGUAGE_CODE)
 
 
@@ -40,8 +40,8 @@ def amount_text(amount: Decimal | int, currency: str, places: int | None = None)
     many places as that has: 1,234.50 USD, 1,234 JPY."""
     if places is None:
         places = 0 if amount == int(amount) and smallest_unit(currency) == 1 else 2
-    shape = _shape(_here(), places)
-    return format_currency(amount, currency, shape, _here(), currency_digits=False)
+    shape = _shape(_present_locale(), places)
+    return format_currency(amount, currency, shape, _present_locale(), currency_digits=False)
 
 
 @cache
@@ -102,13 +102,13 @@ def percent_text(score: float) -> str:
     whole = round(100 * score)
     if 0 < score < 1:
         whole = min(max(whole, 1), 99)
-    return str(format_percent(Decimal(whole) / 100, locale=_here()))
+    return str(format_percent(Decimal(whole) / 100, locale=_present_locale()))
 
 
 def share_text(percent: float, rounding: str) -> str:
     """Write a share in whole percent, or else in tenths: 59.9%."""
     share = Decimal(str(percent)).quantize(Decimal("0.1"), rounding) / 100
-    return str(format_percent(share, locale=_here(), decimal_quantization=False))
+    return str(format_percent(share, locale=_present_locale(), decimal_quantization=False))
 
 
 @register.filter
@@ -136,8 +136,8 @@ def range_text(least: str, most: str) -> str:
 def language_name(code: str) -> str:
     """What the reader calls a language; nothing where that is the page's own, or is not known."""
     with suppress(UnknownLocaleError, ValueError):
-        locale = _locale(code)
-        return "" if locale.language == _here().language else locale.get_display_name(_here()) or ""
+        locale, present = _locale(code), _present_locale()
+        return "" if locale.language == present.language else locale.get_display_name(present) or ""
     return ""
 
 
@@ -147,19 +147,19 @@ _LANGUAGE = re.compile(rf"^\[({'|'.join(dict(settings.LANGUAGES))})\][ \t]*$", r
 
 def by_language(text: str) -> tuple[str, dict[str, str]]:
     """The text that names no language, and the others by theirs."""
-    first, *others = (part.strip() for part in _LANGUAGE.split(text))
-    return first, dict(zip(others[::2], others[1::2], strict=True))
+    first, *rest = (part.strip() for part in _LANGUAGE.split(text))
+    return first, dict(zip(rest[::2], rest[1::2], strict=True))
 
 
-def in_languages(first: str, others: Mapping[str, str]) -> str:
+def in_languages(first: str, texts: Mapping[str, str]) -> str:
     """One text of several, as `by_language` reads it."""
-    return "\n\n".join([*filter(None, [first]), *(f"[{code}]\n{others[code]}" for code in others)])
+    return "\n\n".join([*filter(None, [first]), *(f"[{code}]\n{texts[code]}" for code in texts)])
 
 
 def in_language(text: str) -> str:
     """The part of a text that is for the reader's language; where there is none, the first."""
-    first, others = by_language(text)
-    return others.get(get_language() or "") or first or next(iter(others.values()), "")
+    first, by_code = by_language(text)
+    return by_code.get(get_language() or "") or first or next(iter(by_code.values()), "")
 
 
 @lru_cache(maxsize=256)

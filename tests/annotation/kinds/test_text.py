@@ -85,7 +85,7 @@ def compared(answer: list[str], *alternatives: list[str], normalisation: str) ->
 
 def test_reveals_the_nearest_alternative_by_what_is_compared() -> None:
     reveal = compared(["old bell"], ["a mill"], ["The Old Bell"], normalisation="squad")
-    assert (reveal.score, reveal.own, reveal.expected) == (1, ["old bell"], ["The Old Bell"])
+    assert (reveal.score, reveal.answer, reveal.expected) == (1, ["old bell"], ["The Old Bell"])
     assert reveal.marks == {"old bell": "right"}
     assert reveal.other_alternatives == [["a mill"]]
 
