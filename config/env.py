@@ -69,13 +69,13 @@ def prices(name: str) -> dict[str, tuple[float, float] | None]:
     """The two prices behind a word's last “=”, by word; None where there are none."""
     known: dict[str, tuple[float, float] | None] = {}
     for word in words(name):
-        found = PRICED.fullmatch(word)
-        if found is None and "=" in word:
+        match = PRICED.fullmatch(word)
+        if match is None and "=" in word:
             raise EnvironmentRefused(
                 f"{name} holds {word!r}: write the prices of a million tokens read and written "
                 "behind it, such as openai/gpt-4o-mini=0.15/0.60, or none."
             )
-        known[found[1] if found else word] = (float(found[2]), float(found[3])) if found else None
+        known[match[1] if match else word] = (float(match[2]), float(match[3])) if match else None
     return known
 
 
@@ -113,15 +113,15 @@ def _write_once(path: Path, value: str) -> None:
 
 
 def networks(name: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
-    found = []
+    known = []
     for word in words(name) or default:
         try:
-            found.append(ip_network(word))
+            known.append(ip_network(word))
         except ValueError as problem:
             raise EnvironmentRefused(
                 f"{name} names {word!r}: write addresses or networks, as in 10.0.0.0/8."
             ) from problem
-    return found
+    return known
 
 
 def database(

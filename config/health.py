@@ -232,9 +232,9 @@ class Stored(Collector):
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """The metrics, for whoever has METRICS_TOKEN; without one there is no such page."""
-    given = request.headers.get("Authorization", "")
-    wanted = f"Bearer {settings.METRICS_TOKEN}"
-    if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):
+    sent = request.headers.get("Authorization", "")
+    needed = f"Bearer {settings.METRICS_TOKEN}"
+    if not settings.METRICS_TOKEN or not hmac.compare_digest(sent.encode(), needed.encode()):
         raise Http404
     return HttpResponse(generate_latest(_registry()), CONTENT_TYPE_LATEST)
 

@@ -187,8 +187,8 @@ def _seconds_to_wait(request: HttpRequest, address: str, name: str) -> int:
         seconds = max(seconds, throttles.seconds_to_wait(PER_NAME, name))
     if not (seconds and name):
         return seconds
-    since, here = timezone.now() - REMEMBERED, request.META["REMOTE_ADDR"]
-    known = AccessLog.objects.filter(username=name, ip_address=here, attempt_time__gt=since)
+    since, address_here = timezone.now() - REMEMBERED, request.META["REMOTE_ADDR"]
+    known = AccessLog.objects.filter(username=name, ip_address=address_here, attempt_time__gt=since)
     return 0 if known.exists() else seconds
 
 

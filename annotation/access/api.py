@@ -103,11 +103,11 @@ class FlatJSONParser(JSONParser):
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise exceptions.ParseError(f"“{storable(twice[:100])}” stands there twice: keep one.")
-    return found
+    return parameters
 
 
 def _no_json(problem: BaseException | None) -> str:
@@ -124,8 +124,8 @@ class Pages(PageNumberPagination):
     invalid_page_message = "There is no such page: they are numbered from 1 on."
 
     def get_page_number(self, request: Request, paginator: Any) -> int | str:
-        given = request.query_params.getlist(self.page_query_param)
-        if given and not (len(given) == 1 and given[0].isascii() and given[0].isdigit()):
+        numbers = request.query_params.getlist(self.page_query_param)
+        if numbers and not (len(numbers) == 1 and numbers[0].isascii() and numbers[0].isdigit()):
             raise exceptions.NotFound(self.invalid_page_message)
         return super().get_page_number(request, paginator)
 
@@ -186,7 +186,7 @@ def _check_parameters(request: Request, known: Mapping[str, OpenApiParameter]) -
     """Refuse what would be overlooked: a name, or a value, that is not known."""
     refuse_unknown(
         request.query_params,
-        [n for n, one in known.items() if one.location == "query"],
+        [n for n, parameter in known.items() if parameter.location == "query"],
         "parameter",
     )
     for name, values in request.query_params.lists():
@@ -213,7 +213,7 @@ def _told(data: Any) -> Any:
 def _worded(detail: str) -> str:
     """A sentence of the framework's own in our words."""
     code = getattr(detail, "code", "")
-    usual = next((str(one.default_detail) for one in USUAL if one.default_code == code), "")
+    usual = next((str(error.default_detail) for error in USUAL if error.default_code == code), "")
     is_usual = usual and detail.startswith(usual.partition("{")[0])
     return SAID["requests"][code] if is_usual else str(detail)
 
@@ -266,29 +266,29 @@ def fields_of(request: Request) -> Mapping[str, Any]:
 
 def taken(request: Request, fields: type[Fields]) -> Any:
     """What was sent, field by field. Raises ValidationError."""
-    given = fields(data=fields_of(request))
-    given.is_valid(raise_exception=True)
-    return given.validated_data
+    sent = fields(data=fields_of(request))
+    sent.is_valid(raise_exception=True)
+    return sent.validated_data
 
 
 def check_form(request: Request, form: BaseForm) -> None:
     """Raises ValidationError with what a page's form refuses, and for other fields than it has. A
     box that is not ticked may be said to be false."""
-    given = fields_of(request)
-    refuse_unknown(given, form.fields)
+    sent = fields_of(request)
+    refuse_unknown(sent, form.fields)
     ticks = {
-        name: str(given[name]).lower()
+        name: str(sent[name]).lower()
         for name, field in form.fields.items()
-        if isinstance(field, BooleanField) and name in given
+        if isinstance(field, BooleanField) and name in sent
     }
     if wrong := [name for name, value in ticks.items() if value not in (*YES, *NO)]:
         raise exceptions.ValidationError({name: ["This is true or false."] for name in wrong})
-    form.data = {name: value for name, value in given.items() if ticks.get(name) not in NO}
+    form.data = {name: value for name, value in sent.items() if ticks.get(name) not in NO}
     if not form.is_valid():
         missing = SAID["fields"]["required"]
         raise exceptions.ValidationError(
             {
-                name: [missing if one.code == "required" else one.messages[0] for one in said]
+                name: [missing if error.code == "required" else error.messages[0] for error in said]
                 for name, said in form.errors.as_data().items()
             }
         )
@@ -297,8 +297,8 @@ def check_form(request: Request, form: BaseForm) -> None:
 def multipart(form: type[BaseForm]) -> dict[str, Any]:
     """The schema of a request that a page's form takes, field by field."""
     fields = form.base_fields  # type: ignore[attr-defined]  # of every class of forms
-    described = {name: {**_type_of(one), **_told_of(one)} for name, one in fields.items()}
-    needed = [name for name, one in fields.items() if one.required]
+    described = {name: {**_type_of(field), **_told_of(field)} for name, field in fields.items()}
+    needed = [name for name, field in fields.items() if field.required]
     return {"multipart/form-data": {"type": "object", "properties": described, "required": needed}}
 
 
@@ -315,7 +315,7 @@ def _type_of(field: Field) -> dict[str, Any]:
 
 def _told_of(field: Field) -> dict[str, str]:
     words = [field.label, field.help_text]
-    return {"description": ". ".join(str(one) for one in words if one)}
+    return {"description": ". ".join(str(word) for word in words if word)}
 
 
 def page_request(request: Request) -> ResearcherRequest:

@@ -61,13 +61,13 @@ def brings_token(request: HttpRequest) -> bool:
 def let_in_by_token(request: HttpRequest) -> HttpResponse | None:
     """Let a program read a page by its token; returns the answer where the token lets nobody in."""
     try:
-        found = Tokens().authenticate(request)  # type: ignore[arg-type]  # reads a header alone
-        if found and not isinstance(found[1], ApiToken):
+        bearer = Tokens().authenticate(request)  # type: ignore[arg-type]  # reads a header alone
+        if bearer and not isinstance(bearer[1], ApiToken):
             raise exceptions.PermissionDenied(TokenMay.former)
     except exceptions.APIException as refusal:
         answer = JsonResponse({"detail": str(refusal.detail)}, status=refusal.status_code)
         answer["WWW-Authenticate"] = Tokens.keyword
         return answer
-    if found:
-        request.user = found[0]
+    if bearer:
+        request.user = bearer[0]
     return None

@@ -151,8 +151,8 @@ def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assign
     content = cookie_of(request)
     lists = {"working": _working(content), "assignments": _known(content)}
     for name, pks in lists.items():
-        others = [pk for pk in pks if pk != assignment.pk]
-        lists[name] = [*others, assignment.pk][-_MOST_ASSIGNMENTS:]
+        rest = [pk for pk in pks if pk != assignment.pk]
+        lists[name] = [*rest, assignment.pk][-_MOST_ASSIGNMENTS:]
     _set_cookie(response, lists)
 
 

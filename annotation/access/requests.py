@@ -24,18 +24,18 @@ class ResearcherRequest(HtmxRequest):
 def row_ids(request: HttpRequest, name: str) -> list[int]:
     """The ids of the rows that a form names, maybe thousands in one field. Raises Http404 for what
     no database gives to a row."""
-    given = " ".join(request.POST.getlist(name)).split()
-    if not all(map(is_key, given)):
+    keys = " ".join(request.POST.getlist(name)).split()
+    if not all(map(is_key, keys)):
         raise Http404
-    return [int(value) for value in given]
+    return [int(value) for value in keys]
 
 
 def lets_in(
     user: User | AnonymousUser, thing: Thing, right: Right, *, permission: str = ""
 ) -> bool:
     """Besides the role it takes the permission, by default that of viewing such a thing."""
-    wanted = permission or f"annotation.view_{thing._meta.model_name}"
-    return user.has_perm(wanted) and may(user, thing, right)
+    needed = permission or f"annotation.view_{thing._meta.model_name}"
+    return user.has_perm(needed) and may(user, thing, right)
 
 
 def require(

@@ -80,8 +80,8 @@ def is_member(user: Who, thing: Thing) -> bool:
 def rights_in(user: Who, thing: Thing) -> frozenset[Right]:
     """The rights that a role gives; with a token that may not pay, without what concerns pay."""
     may_pay = getattr(getattr(user, "token", None), "may_pay", True)
-    held = _by_role(user, thing)
-    return held if may_pay else held - {Right.PAY, Right.CODES}
+    by_role = _by_role(user, thing)
+    return by_role if may_pay else by_role - {Right.PAY, Right.CODES}
 
 
 def _by_role(user: Who, thing: Thing) -> frozenset[Right]:
@@ -111,17 +111,17 @@ def benchmarks_with_gold(user: Who) -> QuerySet[Benchmark]:
     """Those whose gold a user may see, by a role in them or in one of their studies."""
     if not user.is_authenticated:
         return Benchmark.objects.none()
-    held = Membership.objects.filter(user_id=user.pk, role__in=roles_with(Right.GOLD))
-    through = Q(pk__in=held.filter(benchmark__isnull=False).values("benchmark")) | Q(
-        pk__in=held.filter(study__isnull=False).values("study__benchmark")
+    memberships = Membership.objects.filter(user_id=user.pk, role__in=roles_with(Right.GOLD))
+    through = Q(pk__in=memberships.filter(benchmark__isnull=False).values("benchmark")) | Q(
+        pk__in=memberships.filter(study__isnull=False).values("study__benchmark")
     )
     return _all_or(Benchmark.objects.all(), user, through)
 
 
-def _all_or(things: QuerySet[ThingT], user: Who, held: Q) -> QuerySet[ThingT]:
+def _all_or(things: QuerySet[ThingT], user: Who, through: Q) -> QuerySet[ThingT]:
     if is_all_powerful(user):
         return things
-    return things.filter(held) if user.is_active else things.none()
+    return things.filter(through) if user.is_active else things.none()
 
 
 def _held_by(user: Who, right: Right | None) -> Q:
@@ -194,7 +194,7 @@ def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
             members(thing).filter(user=user).delete()
         _dismiss(user)
         name = user.get_username()
-        was, now = ({name: one} if one else {} for one in (before, role))
+        was, now = ({name: of_member} if of_member else {} for of_member in (before, role))
         record(by, thing, ChangeAction.RIGHTS, was, now)
 
 

@@ -81,9 +81,9 @@ class Fields(Said, serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-def refuse_unknown(given: Collection[str], known: Collection[str], what: str = "field") -> None:
+def refuse_unknown(names: Collection[str], known: Collection[str], what: str = "field") -> None:
     """Raises ValidationError, with the nearest that is known."""
-    if unknown := [name for name in given if name not in known]:
+    if unknown := [name for name in names if name not in known]:
         raise exceptions.ValidationError(
             {
                 storable(name[:100]): [f"There is no such {what} here; {nearest(name, known)}"]

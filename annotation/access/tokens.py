@@ -31,12 +31,12 @@ def make_token(
 
 def find_token(token: str, *, at: datetime) -> ApiToken | None:
     """The token, if it has not ended; its user knows by which token they act."""
-    found = ApiToken.objects.select_related("user").filter(
+    matches = ApiToken.objects.select_related("user").filter(
         token_hash=_hash(token), expires_at__gt=at, user__is_active=True
     )
-    for one in found:
-        one.user.token = one  # type: ignore[attr-defined]  # for the log, and what it may
-        return one
+    for match in matches:
+        match.user.token = match  # type: ignore[attr-defined]  # for the log, and what it may
+        return match
     return None
 
 

@@ -48,8 +48,8 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     def allows(self, request: HttpRequest, row: Annotator, right: Right) -> bool:
         """Erasing takes the right in every study of the person: it touches them all."""
         if right == Right.ERASE and not is_all_powerful(request.user):
-            own = studies(request.user, Right.ERASE).values("pk")
-            return not row.assignments.exclude(study__in=own).exists()
+            erasable = studies(request.user, Right.ERASE).values("pk")
+            return not row.assignments.exclude(study__in=erasable).exists()
         return super().allows(request, row, right)
 
     def erase_page(self, request: ResearcherRequest, annotator: Annotator) -> HttpResponse:

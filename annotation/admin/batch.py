@@ -116,8 +116,8 @@ def _batch_of(request: HttpRequest) -> Batch | None:
     """That on the page."""
     match = request.resolver_match
     batch = match.kwargs.get("object_id", "") if match else ""
-    found = Batch.objects.select_related("study", "task")
-    return found.filter(pk=int(batch)).first() if is_key(batch) else None
+    batches = Batch.objects.select_related("study", "task")
+    return batches.filter(pk=int(batch)).first() if is_key(batch) else None
 
 
 def _study_of(request: HttpRequest) -> Study | None:

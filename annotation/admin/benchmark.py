@@ -83,11 +83,11 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
             "columns": ("import/<int:job_id>/columns/", self.columns_page),
         }
         may_import = permission_required("annotation.add_benchmark", raise_exception=True)
-        own = [
+        urls = [
             path(where, self.admin_site.admin_view(may_import(page)), name=f"{PREFIX}_{name}")
             for name, (where, page) in pages.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def import_page(self, request: ResearcherRequest) -> HttpResponse:
         """A file in, a look at it out; it is stored from there."""
@@ -135,14 +135,14 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
         if job is None or job.upload is None:
             return HttpResponseRedirect(reverse(f"admin:{PREFIX}_import"))
         try:
-            file, found, cells = first_table(job)
+            file, columns, cells = first_table(job)
         except Refusal as refusal:
             messages.error(request, str(refusal))
             return to_row(job)
         arguments = dict(job.arguments)
         said = arguments.get("said", {})
-        found = found | said.get("columns", {})
-        form = ColumnsForm(request.POST or None, found=found, cells=cells)
+        columns = columns | said.get("columns", {})
+        form = ColumnsForm(request.POST or None, columns=columns, cells=cells)
         if request.method == "POST" and form.is_valid():
             arguments["said"] = also_said(said, form.said)
             arguments["lax"] = form.cleaned_data["leaves_out"]
@@ -201,8 +201,8 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
 def _look(request: ResearcherRequest, job_id: int) -> models.Job | None:
     """Of this person, with its file still there; or an import that failed."""
-    own = models.Job.objects.filter(pk=job_id, kind__in=(LOOK, STORE), author=request.user)
-    return own.exclude(upload=None).select_related("upload").first()
+    jobs = models.Job.objects.filter(pk=job_id, kind__in=(LOOK, STORE), author=request.user)
+    return jobs.exclude(upload=None).select_related("upload").first()
 
 
 def _warnings(task: models.Task) -> int:
@@ -261,19 +261,19 @@ class TaskAdmin(OwnedAdmin[models.Task]):
     def get_readonly_fields(
         self, request: HttpRequest, obj: models.Task | None = None
     ) -> list[str]:
-        held = HELD_FIELDS.difference(self.readonly_fields) if obj and is_held(obj) else ()
-        return [*self.readonly_fields, *held]
+        fixed = HELD_FIELDS.difference(self.readonly_fields) if obj and is_held(obj) else ()
+        return [*self.readonly_fields, *fixed]
 
     warning_count = shown("Warnings", _warnings)
 
     def proposed_page(self, request: ResearcherRequest, task: models.Task) -> HttpResponse:
         """The corrections that the file proposes, to be taken together."""
-        found = proposals_of(task)
-        if not found.takeable and not found.unread:
+        proposals = proposals_of(task)
+        if not proposals.takeable and not proposals.unread:
             messages.info(request, "The file proposes no gold but the one in force.")
             return to_row(task)
         corrections: dict[int | str, correcting.Given] = {
-            example.pk: given for example, given in found.takeable.items()
+            example.pk: alternatives for example, alternatives in proposals.takeable.items()
         }
         reason = "proposed in the benchmark's file"
         take = partial(
@@ -285,8 +285,8 @@ class TaskAdmin(OwnedAdmin[models.Task]):
             take,
             done="The gold is corrected: whoever has answered is scored by the new version.",
             title=f"Corrections that the file of {task} proposes",
-            sentences=_told(found),
-            button=f"Take these {len(found.takeable)}",
+            sentences=_told(proposals),
+            button=f"Take these {len(proposals.takeable)}",
         )
 
     def about(self, request: HttpRequest, row: models.Task) -> dict[str, Any]:
@@ -300,8 +300,8 @@ class TaskAdmin(OwnedAdmin[models.Task]):
         }
 
 
-def _told(found: Proposals) -> Iterator[str]:
-    for example, alternatives in found.takeable.items():
+def _told(proposals: Proposals) -> Iterator[str]:
+    for example, alternatives in proposals.takeable.items():
         before = " or ".join(written(_latest_gold(example)).split(f"\n{SEPARATOR}\n"))
         after = " or ".join(text for texts in alternatives for text in in_full(texts, example))
         asked = Truncator(" / ".join([*example.context, example.question]).strip(" /")).chars(160)
@@ -309,7 +309,7 @@ def _told(found: Proposals) -> Iterator[str]:
         name = example.identity.partition(":")[2]
         sentence = f"{name}: {after}, in place of {before}. It asks: “{asked}”"
         yield f"{sentence} ({about})" if about else sentence
-    for example in found.unread:
+    for example in proposals.unread:
         name = example.identity.partition(":")[2]
         yield f"{name}: “{example.proposed}” names no option, or two, so it is not taken."
 

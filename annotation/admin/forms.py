@@ -56,9 +56,9 @@ class InviteForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        given = bool(data.get("people", "").strip()) + bool(data.get("file"))
-        if given != 1:
-            also = ", not both" if given else ""
+        count = bool(data.get("people", "").strip()) + bool(data.get("file"))
+        if count != 1:
+            also = ", not both" if count else ""
             raise ValidationError(f"Paste the people or choose a file{also}.")
         if data.get("file"):
             try:
@@ -79,14 +79,14 @@ class ColumnsForm(forms.Form):
     )
 
     def __init__(
-        self, data: QueryDict | None, *, found: Mapping[str, Any], cells: Mapping[str, list[str]]
+        self, data: QueryDict | None, *, columns: Mapping[str, Any], cells: Mapping[str, list[str]]
     ) -> None:
         """found: from a field to its columns. cells: by the column, its first ones."""
         super().__init__(data)
         self._names, self._cells = list(cells), cells
         for number, name in enumerate(self._names):
             self.fields[f"column-{number}"] = forms.ChoiceField(
-                label=name, choices=ROLES, required=False, initial=_role(name, found)
+                label=name, choices=ROLES, required=False, initial=_role(name, columns)
             )
 
     @property
@@ -94,9 +94,9 @@ class ColumnsForm(forms.Form):
         return [(self[f"column-{n}"], self._cells[name]) for n, name in enumerate(self._names)]
 
     def clean(self) -> dict[str, Any]:
-        for field, given in self._by_field(self.cleaned_data.get).items():
-            if len(given) > 1 and field not in (*SEVERAL, "answer"):
-                named = " and ".join(f"“{name}”" for name in given)
+        for field, paths in self._by_field(self.cleaned_data.get).items():
+            if len(paths) > 1 and field not in (*SEVERAL, "answer"):
+                named = " and ".join(f"“{path}”" for path in paths)
                 raise ValidationError(f"{named} cannot both be the {field}: choose one.")
         return self.cleaned_data
 
@@ -116,9 +116,9 @@ class ColumnsForm(forms.Form):
         before = self._by_field(lambda field: self.fields[field].initial)
         chosen = self._by_field(self.cleaned_data.get)
         return {
-            field: given[0] if len(given) == 1 else given or ""
-            for field, given in chosen.items()
-            if given != before[field]
+            field: paths[0] if len(paths) == 1 else paths or ""
+            for field, paths in chosen.items()
+            if paths != before[field]
         }
 
     def _by_field(self, role_of: Callable[[str], Any]) -> dict[str, list[str]]:
@@ -144,11 +144,11 @@ ROLES = [
 ]
 
 
-def _role(name: str, found: Mapping[str, Any]) -> str:
+def _role(name: str, columns: Mapping[str, Any]) -> str:
     fields = [
         field
-        for field, given in found.items()
-        if name in [part for one in as_list(given) for part in (one, one.partition(".")[0])]
+        for field, paths in columns.items()
+        if name in [part for path in as_list(paths) for part in (path, path.partition(".")[0])]
     ]
     return RIGHT_OPTION if {"options", "answer"} <= {*fields} else next(iter(fields), "")
 

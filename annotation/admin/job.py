@@ -49,7 +49,9 @@ class JobAdmin(ViewOnlyAdmin[Job]):
                 messages.error(request, "The job is over: there is nothing left to stop.")
         return to_row(job)
 
-    def own(self, request: HttpRequest, rows: QuerySet[Job], right: Right | None) -> QuerySet[Job]:
+    def permitted(
+        self, request: HttpRequest, rows: QuerySet[Job], right: Right | None
+    ) -> QuerySet[Job]:
         return rows if is_all_powerful(request.user) else rows.filter(author=request.user.pk)
 
     def change_view(

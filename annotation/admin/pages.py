@@ -131,7 +131,7 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
             return HttpResponseRedirect("../change/")
 
     def get_urls(self) -> list[URLPattern]:
-        own = [
+        urls = [
             path(
                 f"<int:pk>/{address}/",
                 self.admin_site.admin_view(partial(self._page, address)),
@@ -139,7 +139,7 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
             )
             for address in self.pages
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def _page(self, address: str, request: HttpRequest, pk: int) -> HttpResponse:
         permission, right = self.pages[address]
@@ -214,7 +214,7 @@ class OwnedAdmin(PagedAdmin[_Row]):
     id_fields: tuple[str, ...] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[_Row]:
-        return self.own(request, super().get_queryset(request), None)
+        return self.permitted(request, super().get_queryset(request), None)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -233,18 +233,18 @@ class OwnedAdmin(PagedAdmin[_Row]):
         self, request: HttpRequest, queryset: QuerySet[_Row], search_term: str
     ) -> tuple[QuerySet[_Row], bool]:
         """Lists, and what a chooser offers, leave out what the user could not open."""
-        own = self.own(request, queryset, self.to_view)
-        found, twice = super().get_search_results(request, own, search_term)
+        visible = self.permitted(request, queryset, self.to_view)
+        rows, twice = super().get_search_results(request, visible, search_term)
         if search_term and self.id_fields:
             ids = [(field, search_term.strip()) for field in self.id_fields]
-            named = self.own(request, queryset, Right.IDS)
-            found |= named.filter(Q(*ids, _connector=Q.OR))
+            named = self.permitted(request, queryset, Right.IDS)
+            rows |= named.filter(Q(*ids, _connector=Q.OR))
             # A row may have several of them.
             twice = True
-        return found, twice
+        return rows, twice
 
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
-        return self.own(request, self.model._default_manager.all(), right).contains(row)
+        return self.permitted(request, self.model._default_manager.all(), right).contains(row)
 
     def has_view_permission(self, request: HttpRequest, obj: _Row | None = None) -> bool:
         may = super().has_view_permission(request, obj)
@@ -266,24 +266,24 @@ class OwnedAdmin(PagedAdmin[_Row]):
             field.queryset = _own_choices(field.queryset, request.user)
         return field
 
-    def own(
+    def permitted(
         self, request: HttpRequest, rows: QuerySet[_Row], right: Right | None
     ) -> QuerySet[_Row]:
         """Those of the rows in whose study or benchmark the user has a right, or any role."""
         if rights.is_all_powerful(request.user):
             return rows
-        found = {f"{self.path}__in": self.things(request.user, right).order_by().values("pk")}
+        of_things = {f"{self.path}__in": self.things(request.user, right).order_by().values("pk")}
         # A subquery, since a row may lead to a thing in several ways.
-        return rows.filter(pk__in=self.model._default_manager.filter(**found).values("pk"))
+        return rows.filter(pk__in=self.model._default_manager.filter(**of_things).values("pk"))
 
 
 def readable_benchmarks(user: rights.Who, right: Right | None = None) -> QuerySet[Benchmark]:
     """Besides one's own: those whose gold one may see as an editor of a study."""
-    own = rights.benchmarks(user, right).order_by()
+    owned = rights.benchmarks(user, right).order_by()
     if right not in (None, Right.GOLD):
-        return own
+        return owned
     with_gold = rights.benchmarks_with_gold(user).order_by()
-    return Benchmark.objects.filter(Q(pk__in=own.values("pk")) | Q(pk__in=with_gold.values("pk")))
+    return Benchmark.objects.filter(Q(pk__in=owned.values("pk")) | Q(pk__in=with_gold.values("pk")))
 
 
 def _own_choices(rows: QuerySet[Any], user: rights.Who) -> QuerySet[Any]:
@@ -324,8 +324,8 @@ class MembersAdmin(OwnedAdmin[_Thing]):
     def log_settings(self, request: HttpRequest, stored: _Thing, form: Any) -> None:
         """What a form has changed, if anything."""
         before, after = (
-            {name: getattr(one, name) for name in form.changed_data}
-            for one in (stored, form.instance)
+            {name: getattr(thing, name) for name in form.changed_data}
+            for thing in (stored, form.instance)
         )
         record_settings(request.user, stored, before, after)
 

@@ -51,13 +51,13 @@ class StudyAdmin(MembersAdmin[Study]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
         kept = Place.objects.filter(batch__study=OuterRef("pk"), kept=True, simulated=False)
-        wanted = Batch.objects.filter(study=OuterRef("pk"))
+        batches = Batch.objects.filter(study=OuterRef("pk"))
         return (
             super()
             .get_queryset(request)
             .annotate(
                 kept=_total(kept, "batch__study", Count("pk")),
-                wanted=_total(wanted, "study", Sum("wanted")),
+                wanted=_total(batches, "study", Sum("wanted")),
             )
         )
 
@@ -119,9 +119,9 @@ class StudyAdmin(MembersAdmin[Study]):
     def from_file_page(self, request: ResearcherRequest) -> HttpResponse:
         form = StudyFileForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
-            given = form.cleaned_data["file"]
+            upload = form.cleaned_data["file"]
             try:
-                file = read_study_file(given.read(), given.name)
+                file = read_study_file(upload.read(), upload.name)
                 made = apply_study(file, by=request.user, only_new=True).study
             except Refusal as refusal:
                 form.add_error("file", str(refusal))

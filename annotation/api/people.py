@@ -112,7 +112,7 @@ class PeopleViewSet(OfStudies):
         row = get_object_or_404(study.batches, pk=int(batch))
         want_more(row, **taken(request, PlacesSerializer), by=user_of(request))
         batches = progress_of(study, study_figures(study, at=clock.now()))["batches"]
-        return Response(next(one for one in batches if one["id"] == row.pk))
+        return Response(next(batch for batch in batches if batch["id"] == row.pk))
 
     @extend_schema(responses={200: InvitationSerializer(many=True), **ONE})
     @action(detail=True)
@@ -129,13 +129,13 @@ class PeopleViewSet(OfStudies):
     def invite(self, request: Request, slug: str) -> Response:
         """Invite people by their ids; who has an invitation keeps it, and its link."""
         study = self.study(Right.IDS, "annotation.add_invitation")
-        given = taken(request, InviteSerializer)
-        pool = study.pools.filter(slug=given.get("pool")).first()
-        if "pool" in given and pool is None:
-            known = nearest(given["pool"], study.pools.values_list("slug", flat=True))
+        sent = taken(request, InviteSerializer)
+        pool = study.pools.filter(slug=sent.get("pool")).first()
+        if "pool" in sent and pool is None:
+            known = nearest(sent["pool"], study.pools.values_list("slug", flat=True))
             raise exceptions.ValidationError({"pool": [f"There is no such pool; {known}"]})
         with wrong_with("people"):
-            invite(study, ids_once(enumerate(given["people"], start=1)), pool=pool)
+            invite(study, ids_once(enumerate(sent["people"], start=1)), pool=pool)
         return self._invited(study)
 
     def _invited(self, study: Study) -> Response:
@@ -158,7 +158,7 @@ class PeopleViewSet(OfStudies):
             page["flags"] = {flag.name: len(having) for flag, having in page["flags"]}
         if page["problems"] is not None:
             keys = ("example", "item", "count")
-            page["problems"] = [dict(zip(keys, one, strict=True)) for one in page["problems"]]
+            page["problems"] = [dict(zip(keys, values, strict=True)) for values in page["problems"]]
         links = join_links(page_request(request), study) if Right.SET_UP in rights else []
         return Response({**progress_of(study, figures), **page, "links": dict(links)})
 

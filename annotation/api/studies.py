@@ -153,10 +153,10 @@ class StudyViewSet(mixins.ListModelMixin, OfStudies):
         study = self.study(Right.SET_UP, CHANGE)
         # One after the other: the second one finds another version.
         study = Study.objects.select_for_update().get(pk=study.pk)
-        if not (wanted := request.headers.get("If-Match")):
+        if not (matches := request.headers.get("If-Match")):
             raise PreconditionRequired
         # A proxy that compresses marks the version as weak.
-        versions = {one.strip().removeprefix("W/") for one in wanted.split(",")}
+        versions = {version.strip().removeprefix("W/") for version in matches.split(",")}
         if versions.isdisjoint({"*", _version(tables_of(content_of(study)))}):
             raise PreconditionFailed
         file = StudyFile(_merged(kept, fields_of(request)))
@@ -235,12 +235,12 @@ def _version(tables: Mapping[str, Any]) -> str:
     return f'"{sha256(as_toml(tables).encode()).hexdigest()[:32]}"'
 
 
-def _merged(kept: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(kept: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """As a JSON merge patch (RFC 7396) says; of nothing that is kept, what is given."""
     if not kept:
-        return dict(given)
-    merged = {**kept, **given}
-    for key, value in given.items():
+        return dict(patch)
+    merged = {**kept, **patch}
+    for key, value in patch.items():
         if isinstance(value, Mapping) and isinstance(kept.get(key), Mapping):
             merged[key] = _merged(kept[key], value)
     return {key: value for key, value in merged.items() if value is not None}

@@ -64,9 +64,9 @@ class WebhookViewSet(OfStudies):
     def add(self, request: Request, slug: str) -> Response:
         """Have an address told from now on; its secret is in this answer alone."""
         study = self.study(Right.SET_UP, CHANGE)
-        given = taken(request, NewWebhookSerializer)
+        sent = taken(request, NewWebhookSerializer)
         with wrong_with("url"):
-            made = add_webhook(study, **given, by=user_of(request))
+            made = add_webhook(study, **sent, by=user_of(request))
         return Response(MadeWebhookSerializer(made).data, status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses={204: None, **ONE})

@@ -29,12 +29,12 @@ class RefusingCommand(BaseCommand):
 
 
 def find(model: type[ModelT], field: str, value: str) -> ModelT:
-    found = model._default_manager.filter(**{field: value}).first()
-    if found is None:
+    row = model._default_manager.filter(**{field: value}).first()
+    if row is None:
         names = model._default_manager.order_by(field).values_list(field, flat=True)
         known = ", ".join(names) or "none"
         raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
-    return found
+    return row
 
 
 def find_study(slug: str) -> Study:

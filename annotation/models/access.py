@@ -82,10 +82,10 @@ class MemberLink(models.Model):
 
     @property
     def thing(self) -> Study | Benchmark:
-        found = self.study or self.benchmark
-        if found is None:
+        thing = self.study or self.benchmark
+        if thing is None:
             raise AssertionError("A link leads to a study or a benchmark, by constraint.")
-        return found
+        return thing
 
 
 class ApiToken(models.Model):

@@ -186,8 +186,8 @@ class Assignment(models.Model):
     @property
     def earlier_submission_ids(self) -> list[str]:
         """The ids by which the person entered before the latest one."""
-        earlier = (one for one in self.submissions.all() if one.pk != self.latest_submission_id)
-        return [one.submission_id for one in earlier if one.submission_id]
+        earlier = (each for each in self.submissions.all() if each.pk != self.latest_submission_id)
+        return [submission.submission_id for submission in earlier if submission.submission_id]
 
     @property
     def is_excluded(self) -> bool:

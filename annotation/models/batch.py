@@ -115,8 +115,8 @@ class Batch(models.Model):
     @property
     def least_check_score(self) -> float | None:
         """The least score of its checks, in percent: its pool's where that has one."""
-        own = self.pool.min_check_score if self.pool else None
-        return self.study.min_check_score if own is None else own
+        of_pool = self.pool.min_check_score if self.pool else None
+        return self.study.min_check_score if of_pool is None else of_pool
 
     @property
     def condition(self) -> str:

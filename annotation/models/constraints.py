@@ -17,8 +17,8 @@ def if_given(name: str, field: str, **bounds: object) -> CheckConstraint:
 
 def one_of(name: str, first: str, second: str) -> CheckConstraint:
     """A constraint: of these two, exactly one is given."""
-    ways = [Q(**{f"{first}__isnull": way, f"{second}__isnull": not way}) for way in (False, True)]
-    return check(name, ways[0] | ways[1])
+    cases = [Q(**{f"{first}__isnull": way, f"{second}__isnull": not way}) for way in (False, True)]
+    return check(name, cases[0] | cases[1])
 
 
 def once(

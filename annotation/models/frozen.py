@@ -87,7 +87,7 @@ class BatchContent(TaskContent):
     check_task: TaskContent | None = None
     least_check_score: float | None = None
     # What whoever shows the items has found out about all of them, once a process.
-    found: dict[str, Any] = field(default_factory=dict, init=False, hash=False, compare=False)
+    derived: dict[str, Any] = field(default_factory=dict, init=False, hash=False, compare=False)
 
     @cached_property
     def steps(self) -> int:
@@ -145,11 +145,11 @@ def batch_content(batch_id: int) -> BatchContent:
 
 def draft_content(batch: Batch) -> BatchContent:
     """The content as it would be frozen if the study started now; it is never kept."""
-    own, *checked = (
+    content, *checked = (
         _of_task(batch, task, task.description, task.latest_gold_version().number)
         for task in (batch.task, *([batch.check_set.task] if batch.check_set else []))
     )
-    return _content(batch, own, *checked)
+    return _content(batch, content, *checked)
 
 
 def item_alone(item: Item, task: Task) -> tuple[TaskContent, FrozenExample]:
@@ -174,10 +174,10 @@ def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> T
     )
 
 
-def _content(batch: Batch, own: TaskContent, checked: TaskContent | None = None) -> BatchContent:
+def _content(batch: Batch, task: TaskContent, checked: TaskContent | None = None) -> BatchContent:
     training, checks = batch.training_set, batch.check_set
     return BatchContent(
-        **{field.name: getattr(own, field.name) for field in fields(TaskContent)},
+        **{field.name: getattr(task, field.name) for field in fields(TaskContent)},
         training=_examples(training, Role.TRAINING) if training else (),
         test=_examples(batch.test_set, Role.TEST),
         checks=_examples(checks, CHECK) if checks else (),
@@ -214,8 +214,8 @@ def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
 
 
 def _with_order(example: FrozenExample, seed: str) -> FrozenExample:
-    own = f"{seed}:{example.role}:options of {example.position}"
-    order = sorted(range(len(example.options)), key=lambda number: _rank(own, str(number)))
+    drawn_for = f"{seed}:{example.role}:options of {example.position}"
+    order = sorted(range(len(example.options)), key=lambda number: _rank(drawn_for, str(number)))
     return replace(example, options_order=tuple(order))
 
 

@@ -241,7 +241,7 @@ def drop_locks(connection: BaseDatabaseWrapper, triggers: Triggers | None = None
 def unlocked(table: str) -> Iterator[None]:
     """While rows go whose time is over, in one transaction, as old lines of the log of changes."""
     triggers = held_triggers(connection.vendor)
-    lifted = {name: one for name, one in triggers.items() if one[0] == table}
+    lifted = {name: trigger for name, trigger in triggers.items() if trigger[0] == table}
     with transaction.atomic():
         drop_locks(connection, lifted)
         yield
@@ -300,9 +300,9 @@ def judgements_are_final(
 
 def _missing(name: str) -> CheckMessage:
     is_final = name.startswith(f"{JUDGEMENTS}_no_")
-    what, number = ("judgements", 1) if is_final else ("what a started study holds", 2)
+    rows, number = ("judgements", 1) if is_final else ("what a started study holds", 2)
     return Warning(
-        f"The trigger {name} is missing: {what} could be changed.",
+        f"The trigger {name} is missing: {rows} could be changed.",
         hint="Run manage.py migrate.",
         id=f"annotation.W00{number}",
     )
@@ -333,7 +333,7 @@ def held_triggers(vendor: str) -> Triggers:
     if vendor == "sqlite":
         return triggers_of(LOCKS, vendor) | _sqlite_guards()
     # No table with a lock is ever emptied; the judgements' has its own trigger for it.
-    emptied = [Lock(one, "TRUNCATE", "1 = 1") for one in LOCKED_TABLES if one != JUDGEMENTS]
+    emptied = [Lock(table, "TRUNCATE", "1 = 1") for table in LOCKED_TABLES if table != JUDGEMENTS]
     return triggers_of([*LOCKS, *emptied], vendor)
 
 
@@ -344,11 +344,11 @@ def triggers_of(locks: Iterable[Lock], vendor: str) -> Triggers:
 
 def _refused(lock: Lock, differs: str) -> str:
     rows = ["NEW"] if lock.verb == "INSERT" else ["OLD", "NEW"] if lock.after else ["OLD"]
-    held = " OR ".join(f"({lock.condition.format(row=row)})" for row in rows)
+    holds = " OR ".join(f"({lock.condition.format(row=row)})" for row in rows)
     if not lock.columns:
-        return held
+        return holds
     changed = " OR ".join(f"OLD.{column} {differs} NEW.{column}" for column in lock.columns)
-    return f"({changed}) AND ({held})"
+    return f"({changed}) AND ({holds})"
 
 
 # SQLite

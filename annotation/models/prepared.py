@@ -29,10 +29,10 @@ class PreparedRow(Generic[M]):
         compiler, sql, converters, names, populators = self._compiled()
         with compiler.connection.cursor() as cursor:
             cursor.execute(sql, (pk,))
-            found = cursor.fetchall()
-        if not found:
+            rows = cursor.fetchall()
+        if not rows:
             return None
-        [values] = compiler.apply_converters(found, converters)
+        [values] = compiler.apply_converters(rows, converters)
         row: M = compiler.klass_info["model"].from_db(compiler.using, names, values[: len(names)])
         for populator in populators:
             populator.populate(values, row)
@@ -47,9 +47,9 @@ class PreparedRow(Generic[M]):
             sql, parameters = compiler.as_sql()
             assert parameters == (SOME_KEY,), "the key is the one parameter"
             converters = compiler.get_converters([column[0] for column in compiler.select])
-            own = compiler.klass_info["select_fields"]
-            assert own == list(range(len(own)))
-            names = [column[0].target.attname for column in compiler.select[: len(own)]]
+            places = compiler.klass_info["select_fields"]
+            assert places == list(range(len(places)))
+            names = [column[0].target.attname for column in compiler.select[: len(places)]]
             # The stubs are those of a later Django.
             populators = get_related_populators(  # type: ignore[call-arg]
                 compiler.klass_info, compiler.select, rows.db

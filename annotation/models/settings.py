@@ -62,9 +62,9 @@ BY_COLUMN = {one.column: one for one in SETTINGS if one.table in OF_STUDY and on
 def words(*tables: str) -> dict[str, dict[str, Any]]:
     """What each column is called, if not by its name, and what its form says of it."""
     return {
-        one.column: {"verbose_name": one.label or None, "help_text": one.meaning}
-        for one in SETTINGS
-        if one.table in tables
+        setting.column: {"verbose_name": setting.label or None, "help_text": setting.meaning}
+        for setting in SETTINGS
+        if setting.table in tables
     }
 
 
@@ -73,7 +73,7 @@ WORDS = words(*OF_STUDY)
 
 def in_table(table: str) -> dict[str, Setting]:
     """The settings of a table of the file, by their keys."""
-    return {one.key: one for one in SETTINGS if one.table == table}
+    return {setting.key: setting for setting in SETTINGS if setting.table == table}
 
 
 def columns(*tables: str, changes: str = "") -> tuple[str, ...]:

@@ -60,12 +60,12 @@ class HookCall(models.Model):
         return f"{self.event} to {self.webhook_id}"
 
 
-def tell(study: Study, event: HookEvent, *, at: datetime, **what: Any) -> None:
+def tell(study: Study, event: HookEvent, *, at: datetime, **facts: Any) -> None:
     """Have all addresses of a study told, within the transaction that does what they are told. It
     names people by pseudonym, and never holds answers, scores, external ids or comments."""
     # Locked: of two that end at once, the second sees what the first has done.
     hooks = list(Webhook.objects.select_for_update(no_key=True).filter(study=study))
-    body = {"event": str(event), "study": study.slug, "at": at.isoformat(), **what}
+    body = {"event": str(event), "study": study.slug, "at": at.isoformat(), **facts}
     HookCall.objects.bulk_create(
         HookCall(webhook=hook, event=event, body=body, next_at=at) for hook in hooks
     )

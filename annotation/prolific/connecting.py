@@ -58,9 +58,9 @@ class Client:
     def submissions(self, study_id: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MOST_PAGES):
             query = {"study": study_id, "page": page, "page_size": PAGE_SIZE}
-            found = _json(self._send("GET", "submissions/", params=query))
-            yield from found["results"]
-            if len(found["results"]) < PAGE_SIZE:
+            answer = _json(self._send("GET", "submissions/", params=query))
+            yield from answer["results"]
+            if len(answer["results"]) < PAGE_SIZE:
                 return
 
     def approve(self, submission_id: str) -> None:
@@ -161,17 +161,17 @@ def client_of(connection: ProlificStudy) -> Client:
 
 
 @transaction.atomic
-def configure(connection: ProlificStudy, given: dict[str, str], *, by: User | None) -> None:
+def configure(connection: ProlificStudy, values: dict[str, str], *, by: User | None) -> None:
     """Store the settings; the log says which were changed, and holds no secret."""
-    changed = [name for name in SETTINGS if getattr(connection, name) != given[name]]
+    changed = [name for name in SETTINGS if getattr(connection, name) != values[name]]
     for name in changed:
-        setattr(connection, name, given[name])
+        setattr(connection, name, values[name])
     if "remote_id" in changed:
         connection.rewards = {}
     connection.save(update_fields=[*changed, "rewards"])
     if changed:
         after = {
-            name: "removed" if not given[name] else "set" if name in SECRETS else given[name]
+            name: "removed" if not values[name] else "set" if name in SECRETS else values[name]
             for name in changed
         }
         record(by, connection.study, ChangeAction.PLATFORM, {}, after)
@@ -191,25 +191,25 @@ def draft_study(connection: ProlificStudy, *, link: str, by: User | None = None)
 
 def read_rewards(connection: ProlificStudy) -> None:
     """Keep what the study there pays, and in which currency. Raises Refusal."""
-    there = client_of(connection).study(connection.remote_id)
-    connection.rewards = _rewards(there, connection.study)
+    remote = client_of(connection).study(connection.remote_id)
+    connection.rewards = _rewards(remote, connection.study)
     connection.save(update_fields=["rewards"])
 
 
-def _rewards(there: Mapping[str, Any], study: Study) -> dict[str, str]:
+def _rewards(remote: Mapping[str, Any], study: Study) -> dict[str, str]:
     outcomes = dict(study.outcome_rules.values_list("code", "outcome"))
     try:
-        found = {
-            "currency": str(there.get("presentment_currency_code") or there["currency_code"]),
-            str(Outcome.COMPLETED): _whole(there["reward"]),
+        rewards = {
+            "currency": str(remote.get("presentment_currency_code") or remote["currency_code"]),
+            str(Outcome.COMPLETED): _whole(remote["reward"]),
         }
-        for code in there.get("completion_codes") or []:
+        for code in remote.get("completion_codes") or []:
             for action in code["actions"]:
                 if "fixed_screen_out_reward" in action and code["code"] in outcomes:
-                    found[outcomes[code["code"]]] = _whole(action["fixed_screen_out_reward"])
+                    rewards[outcomes[code["code"]]] = _whole(action["fixed_screen_out_reward"])
     except (KeyError, TypeError, DecimalException):
         raise Lost("Prolific did not say what its study pays.") from None
-    return found
+    return rewards
 
 
 def _whole(cents: Any) -> str:

@@ -56,8 +56,8 @@ def note_event(
     and with a status that nobody knows, it notes nothing."""
     if not submission_id or status not in SubmissionStatus.values:
         return
-    own = Submission.objects.filter(submission_id=submission_id, assignment__study=study)
-    known = list(own.filter(assignment__annotator__external_id=who))
+    submissions = Submission.objects.filter(submission_id=submission_id, assignment__study=study)
+    known = list(submissions.filter(assignment__annotator__external_id=who))
     for submission in known or _handed_in(study, submission_id, who, status, at):
         note_status(submission, status, said_at=said_at, at=at)
 
@@ -188,8 +188,8 @@ def approve_submissions(
             declined.append(f"{due.person.pseudonym}: {refusal}")
             continue
         status = SubmissionStatus.SCREENED_OUT if screened_out else SubmissionStatus.APPROVED
-        own = Submission.objects.filter(assignment=due.person.pk)
-        note_status(own.get(submission_id=due.person.submission_id), status, said_at=at)
+        submissions = Submission.objects.filter(assignment=due.person.pk)
+        note_status(submissions.get(submission_id=due.person.submission_id), status, said_at=at)
         done += 1
     return done, declined
 

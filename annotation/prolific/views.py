@@ -75,11 +75,11 @@ class ConnectionForm(forms.Form):
         return remote_id
 
     def settings(self) -> dict[str, str]:
-        given = {name: self.cleaned_data[name].strip() for name in SETTINGS}
+        values = {name: self.cleaned_data[name].strip() for name in SETTINGS}
         for name in SECRETS:
             kept = "" if self.cleaned_data["forget"] else getattr(self._connection, name)
-            given[name] = given[name] or kept
-        return given
+            values[name] = values[name] or kept
+        return values
 
 
 EVENT = "submission.status.change"
@@ -123,8 +123,8 @@ Act = Callable[[ResearcherRequest, ProlificStudy], str]
 
 
 def _draft(request: ResearcherRequest, connection: ProlificStudy) -> str:
-    (_, link), *others = join_links(request, connection.study)
-    if others:
+    (_, link), *further = join_links(request, connection.study)
+    if further:
         raise BadInput(
             "Prolific fills one place after another by one link: create a study there for each "
             "pool, with its link and filter."
@@ -199,10 +199,10 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
     """What Prolific reports, signed. An answer of 2xx keeps it from being sent again."""
     connection = get_object_or_404(ProlificStudy.objects.select_related("study"), hook_token=token)
     sent_at = request.headers.get("X-Prolific-Request-Timestamp", "")
-    given = request.headers.get("X-Prolific-Request-Signature", "")
+    signed = request.headers.get("X-Prolific-Request-Signature", "")
     right = signature(connection.webhook_secret, sent_at, request.body)
     # Without a secret nobody can have signed it.
-    if not connection.webhook_secret or not hmac.compare_digest(right.encode(), given.encode()):
+    if not connection.webhook_secret or not hmac.compare_digest(right.encode(), signed.encode()):
         return HttpResponse(status=401)
     now = clock.now()
     try:

@@ -93,7 +93,7 @@ def _exclude_one(study: Study, at: datetime) -> None:
 @transaction.atomic
 def _pay_and_close(study: Study, at: datetime) -> None:
     """Half is approved and sent, a quarter approved and not sent, the rest waits."""
-    due = [one.person.pk for one in ledger.dues(study)]
+    due = [due.person.pk for due in ledger.dues(study)]
     half, quarter = len(due) // 2, len(due) // 4
     ledger.approve(study, due[:half], at=at)
     ledger.write_payout(study, digest=ledger.open_bonuses(study).digest, at=at)

@@ -57,13 +57,13 @@ def play(job: models.Job, progress: queue.Progress) -> queue.Result:
         raise Refusal("The rehearsal is no longer there.")
     if rehearsal.is_closed:
         return {"summary": "It was played before."}
-    wanted = rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0
+    places = rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0
     played = 0
 
     def tell(assignment: models.Assignment) -> None:
         nonlocal played
         played += 1
-        progress(min(played, wanted), wanted)
+        progress(min(played, places), places)
 
     crowd = {name: job.arguments[name] for name in ("skill", "weak", "dropout")}
     simulate_study(

@@ -36,10 +36,10 @@ def look_up(parts: SplitResult) -> str:
     """The number to connect to, as the name leads to it now. Raises Refusal if there is none, or
     one that is not public."""
     try:
-        found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise Refusal(f"{parts.hostname} is not known.") from error
-    numbers = [str(place[0]) for *_, place in found]
+    numbers = [str(place[0]) for *_, place in infos]
     if not settings.PRIVATE_WEBHOOKS and not all(map(_is_public, numbers)):
         raise Refusal(f"{parts.hostname} {PRIVATE}.")
     return numbers[0]

@@ -26,8 +26,8 @@ def send_due(*, at: datetime) -> None:
     """Safe to run twice, also at once: who takes a call moves its next try."""
     due = HookCall.objects.filter(next_at__lte=at).order_by("next_at", "pk")
     for call in due.select_related("webhook")[:AT_ONCE]:
-        own = HookCall.objects.filter(pk=call.pk, next_at=call.next_at)
-        if own.update(next_at=at + HELD, tries=F("tries") + 1):
+        present = HookCall.objects.filter(pk=call.pk, next_at=call.next_at)
+        if present.update(next_at=at + HELD, tries=F("tries") + 1):
             _send(call, tries=call.tries + 1)
 
 

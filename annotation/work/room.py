@@ -38,11 +38,11 @@ class Room:
 def room_of(content: BatchContent, example: FrozenExample) -> Room:
     """The room of an example, as of all of its task in the batch."""
     of = "room of checks" if example.role == CHECK else "room"
-    if of not in content.found:
+    if of not in content.derived:
         of_task = (*content.training, *content.test)
         examples = content.checks if example.role == CHECK else of_task
-        content.found[of] = room_among(content.task_of(example).kind, examples)
-    room: Room = content.found[of]
+        content.derived[of] = room_among(content.task_of(example).kind, examples)
+    room: Room = content.derived[of]
     return room
 
 

@@ -58,7 +58,7 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        return sum(held.rows for held in self.tables)
+        return sum(table.rows for table in self.tables)
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), indent=1) + "\n"
@@ -83,19 +83,19 @@ class Backup(AbstractContextManager["Backup"]):
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def lines(self, held: Held) -> Iterator[bytes]:
-        with self._zip.open(file_of(held.table)) as lines:
+    def lines(self, table: Held) -> Iterator[bytes]:
+        with self._zip.open(file_of(table.table)) as lines:
             yield from lines
 
     def _check(self) -> None:
-        for held in self.manifest.tables:
+        for table in self.manifest.tables:
             try:
-                whole = held.matches(content_of(self.lines(held)))
+                whole = table.matches(content_of(self.lines(table)))
             except BROKEN:
                 whole = False
             if not whole:
                 raise BadInput(
-                    f"{self.file} is damaged: {file_of(held.table)} in it isn't what was backed "
+                    f"{self.file} is damaged: {file_of(table.table)} in it isn't what was backed "
                     "up. Take another backup."
                 )
 
@@ -110,7 +110,7 @@ def _read_manifest(text: bytes) -> Manifest:
     return Manifest(
         made_at=datetime.fromisoformat(read["made_at"]).isoformat(),
         migrations=[(str(app), str(name)) for app, name in read["migrations"]],
-        tables=[Held(**held) for held in read["tables"]],
+        tables=[Held(**table) for table in read["tables"]],
     )
 
 

@@ -86,17 +86,17 @@ def _fill(then: Apps, backup: archive.Backup) -> None:
     # Migrations have made rows of their own: groups, permissions.
     for table in tables.values():
         table._base_manager.all()._raw_delete(connection.alias)
-    for held in backup.manifest.tables:
-        if held.table not in tables or archive.columns_of(tables[held.table]) != held.columns:
-            raise BadInput(f"The backup's table {held.table} does not fit its own migrations.")
-        archive.store_lines(tables[held.table], backup.lines(held), connection.alias)
+    for part in backup.manifest.tables:
+        if part.table not in tables or archive.columns_of(tables[part.table]) != part.columns:
+            raise BadInput(f"The backup's table {part.table} does not fit its own migrations.")
+        archive.store_lines(tables[part.table], backup.lines(part), connection.alias)
     archive.reset_sequences(tables.values(), connection.alias)
-    for held in backup.manifest.tables:
-        stored = archive.content_of(archive.lines_of(tables[held.table], connection.alias))
-        if not held.matches(stored):
+    for part in backup.manifest.tables:
+        stored = archive.content_of(archive.lines_of(tables[part.table], connection.alias))
+        if not part.matches(stored):
             raise BadInput(
-                f"Of {held.table} the database keeps {stored[0]} rows that are not the backup's "
-                f"{held.rows}: nothing was restored."
+                f"Of {part.table} the database keeps {stored[0]} rows that are not the backup's "
+                f"{part.rows}: nothing was restored."
             )
 
 

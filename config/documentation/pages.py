@@ -46,7 +46,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def commands() -> str:
-    of_every_command = {one.dest for one in BaseCommand().create_parser("", "")._actions}
+    of_every_command = {action.dest for action in BaseCommand().create_parser("", "")._actions}
     sections = []
     for name, parser in command_parsers().items():
         # Words with underscores are names, not emphasis; nothing here is HTML or a reference.
@@ -76,7 +76,7 @@ def dictionary() -> str:
 
 
 def study_file() -> str:
-    tables = dict.fromkeys(one.table for one in SETTINGS)
+    tables = dict.fromkeys(setting.table for setting in SETTINGS)
     return "\n".join(
         _columns(
             f"`{NAMED_IN_FILE.get(table, f'[{table}]')}`",
@@ -145,7 +145,7 @@ def source(name: str) -> str:
 def page_html(name: str, root: str) -> SafeString:
     """Its links lead to pages and pictures under the root."""
     tokens = tokens_of(name)
-    for token in chain.from_iterable(one.children or () for one in tokens):
+    for token in chain.from_iterable(token.children or () for token in tokens):
         for attribute in ("href", "src"):
             target = str(token.attrs.get(attribute, ""))
             if target and "://" not in target and not target.startswith(("#", "mailto:")):

@@ -36,8 +36,8 @@ def search(query: str) -> list[Section]:
     asked = _meant(query[:LONGEST_QUERY])
     scored = [(_score(number, asked), number) for number in range(len(_sections()))]
     best = sorted(((score, -number) for score, number in scored if score), reverse=True)
-    found = [_sections()[-number] for _, number in best[:MOST_FOUND]]
-    return [{**one, "excerpt": _excerpt(one["text"], [*asked])} for one in found]
+    sections = [_sections()[-number] for _, number in best[:MOST_FOUND]]
+    return [{**section, "excerpt": _excerpt(section["text"], [*asked])} for section in sections]
 
 
 def _stems(text: str) -> list[str]:
@@ -49,35 +49,35 @@ def _stems(text: str) -> list[str]:
 @cache
 def _same() -> list[list[list[str]]]:
     """Of each meaning the ways to say it, as stems."""
-    return [[_stems(way) for way in (first, *ways)] for first, ways in _KNOWN["same"].items()]
+    return [[_stems(words) for words in (first, *ways)] for first, ways in _KNOWN["same"].items()]
 
 
 def _meant(query: str) -> dict[str, float]:
     """The stems that are looked for, and what each counts."""
     words = _stems(query)
     meant = dict.fromkeys(words, 1.0)
-    for ways in _same():
-        if any(_holds(words, way) for way in ways):
-            for stem in {stem for way in ways for stem in way}:
-                meant.setdefault(stem, SYNONYM / max(map(len, ways)))
+    for phrases in _same():
+        if any(_holds(words, phrase) for phrase in phrases):
+            for stem in {stem for phrase in phrases for stem in phrase}:
+                meant.setdefault(stem, SYNONYM / max(map(len, phrases)))
             # What this project calls it.
-            meant |= dict.fromkeys(ways[0], 1.0)
+            meant |= dict.fromkeys(phrases[0], 1.0)
     return meant
 
 
-def _holds(words: list[str], way: list[str]) -> bool:
+def _holds(words: list[str], phrase: list[str]) -> bool:
     """Whether the words stand there, one after the other."""
-    return bool(way) and any(words[at : at + len(way)] == way for at in range(len(words)))
+    return bool(phrase) and any(words[at : at + len(phrase)] == phrase for at in range(len(words)))
 
 
 def _score(number: int, asked: dict[str, float]) -> float:
     counts, length, average, rarity = _index()
-    held = counts[number]
+    stems = counts[number]
     stretch = SATURATION * (1 - BY_LENGTH + BY_LENGTH * length[number] / average)
     score = sum(
-        worth * rarity[stem] * held[stem] * (SATURATION + 1) / (held[stem] + stretch)
+        worth * rarity[stem] * stems[stem] * (SATURATION + 1) / (stems[stem] + stretch)
         for stem, worth in asked.items()
-        if stem in held
+        if stem in stems
     )
     page, _, _ = _sections()[number]["address"].partition("/#")
     fitting = [name for name in _KNOWN["worth"] if page.startswith(name)]
@@ -97,7 +97,7 @@ def _index() -> tuple[list[Counter[str]], list[int], float, dict[str, float]]:
         weighed.update({stem: IN_HEADING * many for stem, many in heading.items()})
         weighed.update({stem: IN_TITLE * many for stem, many in title.items()})
         counts.append(weighed)
-    among = Counter(stem for held in counts for stem in held)
+    among = Counter(stem for stems in counts for stem in stems)
     total = len(counts)
     rarity = {stem: log(1 + (total - many + 0.5) / (many + 0.5)) for stem, many in among.items()}
     return counts, lengths, sum(lengths) / total, rarity
@@ -106,8 +106,8 @@ def _index() -> tuple[list[Counter[str]], list[int], float, dict[str, float]]:
 def _excerpt(text: str, stems: list[str]) -> str:
     """From the beginning of the paragraph that holds most of what is asked."""
     paragraphs = text.split(BETWEEN)
-    held = [len({*_stems(one)} & {*stems}) for one in paragraphs]
-    return Truncator(" ".join(paragraphs[held.index(max(held)) :]).replace("\n", " ")).chars(240)
+    hits = [len({*_stems(part)} & {*stems}) for part in paragraphs]
+    return Truncator(" ".join(paragraphs[hits.index(max(hits)) :]).replace("\n", " ")).chars(240)
 
 
 @cache

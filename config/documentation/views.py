@@ -21,8 +21,8 @@ class ByFormat(DefaultContentNegotiation):
 @login_not_required
 @require_safe
 def documentation(request: HttpRequest, page: str = "") -> HttpResponse:
-    wanted, query = page.rstrip("/"), request.GET.get("q", "").strip()
-    names = (wanted, f"{wanted}/{pages.FIRST}".lstrip("/"))
+    path, query = page.rstrip("/"), request.GET.get("q", "").strip()
+    names = (path, f"{path}/{pages.FIRST}".lstrip("/"))
     name = next((name for name in names if name in pages.page_names()), None)
     if name is None:
         raise Http404

@@ -233,9 +233,9 @@ def _tell(
     tables: TableReader, sets: Sequence[content.ReadSet], count: int, notes: dict[str, list[str]]
 ) -> None:
     """What was made of all rows; of a table, which set it is, and of its columns."""
-    if tables.found:
+    if tables.columns_said:
         notes["recognised"] = [tables.known.name] if tables.known.name else []
-        notes["columns"], notes["unused_columns"] = tables.found, tables.unused
+        notes["columns"], notes["unused_columns"] = tables.columns_said, tables.unused
         notes["missing_unseen"], notes["left_aside"] = tables.unseen, tables.aside
         notes |= tables.notes
     # Several questions may stand in one row.

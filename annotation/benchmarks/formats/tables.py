@@ -91,7 +91,7 @@ class TableReader:
         self._kind = ""
         self.has_text = self.is_label = self.asks_nothing = False
         self._text = ""
-        self.found: list[str] = []
+        self.columns_said: list[str] = []
         self.names = set[str]()
         # Rows of the files before, of one part: those without ids are numbered on.
         self.before = 0
@@ -133,7 +133,7 @@ class TableReader:
         self.unused += [name for name in unused if name not in self.unused]
         columns = table.columns
         self.names |= {*table.names}
-        self.found = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
+        self.columns_said = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
         self.asks_nothing = table.asks_nothing
         self.notes["first_line"] += [file] * is_row(table.names)

@@ -31,12 +31,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = clock.now()
-        given = {kind: options[kind] for kind in OLDER if options[kind] is not None}
-        if not given:
+        ages = {kind: options[kind] for kind in OLDER if options[kind] is not None}
+        if not ages:
             raise CommandError("Say what, and after how many days: as in `--ids 365`.")
-        limits = {kind: now - timedelta(days=age) for kind, age in given.items()}
-        found = count_old(limits) if options["dry_run"] else erase_old(limits, at=now)
-        if any(found.values()) and not options["dry_run"]:
+        limits = {kind: now - timedelta(days=age) for kind, age in ages.items()}
+        erased = count_old(limits) if options["dry_run"] else erase_old(limits, at=now)
+        if any(erased.values()) and not options["dry_run"]:
             transaction.on_commit(clear_files)
-        counts = ", ".join(f"{found[kind]} {kind.replace('_', '-')}" for kind in given)
+        counts = ", ".join(f"{erased[kind]} {kind.replace('_', '-')}" for kind in ages)
         self.stdout.write(f"{'Would erase' if options['dry_run'] else 'Erased'}: {counts}.")

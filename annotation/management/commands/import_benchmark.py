@@ -56,8 +56,8 @@ class Command(ImportingCommand):
         is_part = path.stem.lower() in PARTS
         stem = path.parent.name if is_part else path.stem if path.is_file() else path.name
         name = options["name"] or slugify(stem)[:80] or "benchmark"
-        given = ("draw_shots", "splits", "seed", "source", "draw_test")
-        draw = Draw(*(options[one] for one in given))
+        names = ("draw_shots", "splits", "seed", "source", "draw_test")
+        draw = Draw(*(options[name] for name in names))
         how = {"encoding": options["encoding"], "lax": options["leave_out_unused"]}
         how["draw"] = draw if draw.shots else None
         if options["dry_run"]:
@@ -107,5 +107,5 @@ def _news(task: TaskReport) -> str:
         "new or changed sets": task.new_sets,
         "changed fields": len(task.changed_fields),
     }
-    news = [f"{what}: {count}" for what, count in counts.items() if count]
+    news = [f"{name}: {count}" for name, count in counts.items() if count]
     return ", ".join(news) or "no change"

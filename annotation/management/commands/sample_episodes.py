@@ -53,9 +53,9 @@ class Command(ImportingCommand):
         field("--label", default="label", metavar="FIELD")
         field("--question", default=DEFAULT_QUESTION)
         rule = parser.add_argument_group("parameters that override the preset's").add_argument
-        for name, what in PARAMETERS.items():
+        for name, meaning in PARAMETERS.items():
             kind = float if name.endswith("kept") else int
-            rule("--" + name.replace("_", "-"), type=kind, help=what)
+            rule("--" + name.replace("_", "-"), type=kind, help=meaning)
         some = "an episode has some of the classes, not all"
         rule("--classes-transfer", action="store_true", default=None, help=some)
         rule("--transfer", choices=Transfer.values, help="tag of the new task")
@@ -64,10 +64,10 @@ class Command(ImportingCommand):
         source = _source_task(options["from_task"])
         data = _data(source, options)
         chosen = sampling.PRESETS[options["preset"]]
-        found = len(set(data.labels.values()))
-        if chosen.classes not in (None, found):
+        count = len(set(data.labels.values()))
+        if chosen.classes not in (None, count):
             raise BadInput(
-                f"{data.file} has {found} classes, but the preset {options['preset']} is for "
+                f"{data.file} has {count} classes, but the preset {options['preset']} is for "
                 f"{chosen.classes}."
             )
         names = [field.name for field in fields(EpisodeRules)]
@@ -84,7 +84,7 @@ class Command(ImportingCommand):
         )
         news = "new" if task.created else "no change"
         self.stdout.write(
-            f"{task.slug}: {sets} item sets from {len(data.examples)} examples of {found} classes, "
+            f"{task.slug}: {sets} item sets from {len(data.examples)} examples of {count} classes, "
             f"seed {options['seed']} ({news})"
         )
         self.stdout.write(f"checksum {checksum}")

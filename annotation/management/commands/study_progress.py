@@ -25,9 +25,9 @@ class Command(RefusingCommand):
             self.stdout.write(json.dumps(progress, indent=1, cls=DjangoJSONEncoder))
             return
         self.stdout.write(f"{progress['slug']}, {progress['state']}: {_places(progress)}")
-        for one in progress["batches"]:
-            name = ", ".join(filter(None, [one["task"], one["label"], one["pool"]]))
-            self.stdout.write(f"  {name}: {_places(one)}")
+        for batch in progress["batches"]:
+            name = ", ".join(filter(None, [batch["task"], batch["label"], batch["pool"]]))
+            self.stdout.write(f"  {name}: {_places(batch)}")
 
 
 def _places(counts: dict[str, Any]) -> str:

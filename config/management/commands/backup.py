@@ -19,9 +19,9 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         manifest = write_backup(options["file"])
-        for held in manifest.tables:
-            if held.rows:
-                self.stdout.write(f"{held.rows:>9,}  {held.table}")
+        for table in manifest.tables:
+            if table.rows:
+                self.stdout.write(f"{table.rows:>9,}  {table.table}")
         self.stdout.write(
             f"{manifest.rows:,} rows written to {options['file']} and read back. It holds the "
             "identity key and who people are: keep it as you keep passwords."
