@@ -240,10 +240,10 @@ ConsensusScores = tuple[Floats, tuple[str, ...]]
 
 def answers_by_item(cell: Cell) -> Units:
     """What every annotator answered, by item, as S1 compares it; None where one did not see it."""
-    given = judged_answers([member.pk for member in cell.members]).values()
+    judged = judged_answers([member.pk for member in cell.members]).values()
     compared = [
         {pk: normalised(answer, cell.task.normalisation) for pk, answer in answers.items()}
-        for answers in given
+        for answers in judged
     ]
     return [[answers.get(pk) for answers in compared] for pk in cell.example_ids]
 
@@ -313,7 +313,7 @@ def bounds(
         return []
     scored = references, gold_version, task.normalisation
     scores, ceiling = floor_scores(material, references), ceiling_score(material, references)
-    found = [
+    floors = [
         Bound(
             *(task.slug, floor.rule, scores[floor.rule], *scored),
             label=floor.label,
@@ -322,7 +322,7 @@ def bounds(
         )
         for floor in floors_of(material)
     ]
-    return [*found, Bound(task.slug, CEILING, ceiling, *scored)]
+    return [*floors, Bound(task.slug, CEILING, ceiling, *scored)]
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:

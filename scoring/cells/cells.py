@@ -240,7 +240,7 @@ class Cell:
         if self.only is not None:
             asked = [len(self.only)] * len(self.members)
             if self.study is not None:
-                asked = [len(self.only & {*one.items.example_ids}) for one in self.vectors]
+                asked = [len(self.only & {*vector.items.example_ids}) for vector in self.vectors]
             return float((~np.isnan(self.matrix)).sum()) / max(sum(asked), 1)
         answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
         return answered / sum(len(vector.items) for vector in self.vectors)
@@ -297,7 +297,7 @@ class CellReader(TaskScoring):
         vectors: dict[int, Vector] = {}
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those, study.cluster_group(of_task.slug))
-        no_floors = {pk: why_no_floor(found) for pk, found in screenings_in(study).items()}
+        no_floors = {pk: why_no_floor(screened) for pk, screened in screenings_in(study).items()}
         # Simulated annotators take a place of a demonstration alone.
         ended = not_as_named(study) if simulated == study.is_demonstration else ()
         return [
@@ -389,10 +389,10 @@ class CellReader(TaskScoring):
         self, task: Task, owners: Mapping[int, ItemSet], group: str = ""
     ) -> dict[int, ScoredItems]:
         """By the primary key of the owner, the items of their test set."""
-        wanted = {one.pk: one for one in owners.values() if (one.pk, group) not in self._items}
-        if wanted:
-            found = scored_items(task, wanted.values(), self.gold_version(task), group)
-            self._items |= {(pk, group): items for pk, items in found.items()}
+        missing = {one.pk: one for one in owners.values() if (one.pk, group) not in self._items}
+        if missing:
+            read = scored_items(task, missing.values(), self.gold_version(task), group)
+            self._items |= {(pk, group): items for pk, items in read.items()}
         return {pk: self._items[item_set.pk, group] for pk, item_set in owners.items()}
 
 

@@ -47,20 +47,20 @@ def _copied_on(study: Study, task: Task, people: list[int], state: str) -> dict[
     everybody = Assignment.objects.completed().of_people().filter(study=study, batch__task=task)
     others = list(everybody.order_by("pk").values_list("pk", flat=True)[: MOST_OTHERS + 1])
     answers = judged_answers({*people, *others})
-    given = {pk: _compared(own, task) for pk, own in answers.items()}
+    texts = {pk: _compared(judged, task) for pk, judged in answers.items()}
     level = LEVEL / (len(mistakes) * len(others))
-    found = {}
+    evidence = {}
     for pk in people:
-        beside = [given[other] for other in others if other != pk]
-        shared = {run: shared_mistakes(given[pk], wrong, beside) for run, wrong in mistakes.items()}
+        beside = [texts[other] for other in others if other != pk]
+        shared = {run: shared_mistakes(texts[pk], wrong, beside) for run, wrong in mistakes.items()}
         nearest = min(shared, key=lambda run: shared[run].p)
         most = shared[nearest]
         if most.is_beyond_chance and most.p <= level:
-            found[pk] = (
+            evidence[pk] = (
                 f"{most.shared} of {most.items} wrong answers of {nearest.system} "
                 f"({nearest.label}); of the others' answers {100 * most.usual:.0f} % are the same"
             )
-    return found
+    return evidence
 
 
 @lru_cache(maxsize=16)
@@ -73,8 +73,8 @@ def _mistakes(task_id: int, gold_version: int, state: str) -> Mapping[Run, Answe
     mistakes = {}
     for run, vector in vectors.items():
         wrong = {*compress(vector.items.example_ids, vector.scores < 1)}
-        given = _compared(answers[run.pk], task)
-        mistakes[run] = {pk: texts for pk, texts in given.items() if pk in wrong}
+        predicted = _compared(answers[run.pk], task)
+        mistakes[run] = {pk: texts for pk, texts in predicted.items() if pk in wrong}
     return mistakes
 
 

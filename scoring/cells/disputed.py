@@ -18,13 +18,13 @@ def disputed_items(people: Collection[tuple[int, ScoredItems, str]]) -> frozense
     where the union counts, that."""
     answers: dict[int, Counter[Answer]] = defaultdict(Counter)
     right: dict[int, set[Answer]] = {}
-    given = judged_answers([assignment for assignment, _, _ in people])
+    judged = judged_answers([assignment for assignment, _, _ in people])
     for assignment, items, references in people:
-        own = given[assignment]
+        texts = judged[assignment]
         for pk, golds in zip(items.example_ids, items.compared, strict=True):
-            if pk in own:
+            if pk in texts:
                 right.setdefault(pk, _right(golds, references))
-                answers[pk][_whole(normalised(own[pk], items.normalisation, golds))] += 1
+                answers[pk][_whole(normalised(texts[pk], items.normalisation, golds))] += 1
     return frozenset(pk for pk, counts in answers.items() if _is_disputed(counts, right[pk]))
 
 

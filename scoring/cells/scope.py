@@ -102,7 +102,7 @@ class TaskScoring:
             name, _, value = self.choices.items.partition("=")
             groups = task.examples.exclude(groups={}).values_list("pk", "groups")
             self._only[task.pk] = frozenset(
-                pk for pk, own in groups if own.get(name, "").casefold() == value.casefold()
+                pk for pk, labels in groups if labels.get(name, "").casefold() == value.casefold()
             )
         return self._only[task.pk]
 
@@ -151,12 +151,12 @@ class Scope:
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The groups that test items belong to, by name, whatever their case: as first written."""
-        found: dict[str, dict[str, str]] = defaultdict(dict)
+        spellings: dict[str, dict[str, str]] = defaultdict(dict)
         tests = models.Example.objects.filter(task__in=self.tasks, item_sets__role=models.Role.TEST)
-        for own in tests.exclude(groups={}).order_by("pk").values_list("groups", flat=True):
-            for name, value in own.items():
-                found[name].setdefault(value.casefold(), value)
-        return {name: sorted(values.values()) for name, values in sorted(found.items())}
+        for groups in tests.exclude(groups={}).order_by("pk").values_list("groups", flat=True):
+            for name, value in groups.items():
+                spellings[name].setdefault(value.casefold(), value)
+        return {name: sorted(values.values()) for name, values in sorted(spellings.items())}
 
     @property
     def titles(self) -> dict[str, str]:
@@ -219,8 +219,8 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
             SCORER_VERSION,
             sorted(with_signs(scope.studies)) if choices.without_signs else [],
             list(who.values_list("pk", "outcome", "exclusion__pk")),
-            [[one.slug, one.margin, one.named_systems, at] for one, at in closed.items()],
-            [(one, str(at)) for one, at in runs.values_list("checksum", "completed_at")],
+            [[study.slug, study.margin, study.named_systems, at] for study, at in closed.items()],
+            [(run, str(at)) for run, at in runs.values_list("checksum", "completed_at")],
             list(published.values_list(*_published_columns())),
             _of_tasks(scope.tasks, TaskScoring(choices)),
         ]
@@ -233,8 +233,8 @@ def with_signs(studies: Iterable[models.Study]) -> set[int]:
         refresh(study)
     people = models.Assignment.objects.in_places().filter(study__in=studies)
     signs = [*of_programs()]
-    found = models.WorkSummary.objects.filter(assignment__in=people, signs__has_any_keys=signs)
-    return set(found.values_list("pk", flat=True))
+    signed = models.WorkSummary.objects.filter(assignment__in=people, signs__has_any_keys=signs)
+    return set(signed.values_list("pk", flat=True))
 
 
 def unscored_answers(scope: Scope, choices: Choices) -> int:
@@ -283,8 +283,8 @@ def ordered(job: models.Job) -> tuple[Scope, Choices]:
     studies = models.Study.objects.select_related("benchmark")
     if study := studies.filter(pk=job.arguments.get("study")).first():
         return Scope(study.benchmark, study), choices
-    if found := models.Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first():
-        return Scope(found), choices
+    if benchmark := models.Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first():
+        return Scope(benchmark), choices
     raise Refusal("What this file is about is no longer there.")
 
 

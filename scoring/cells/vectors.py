@@ -70,7 +70,7 @@ def scored_items(
     context, or by their value of a group that was declared."""
     rows = _rows_of(task, {item_set.pk for item_set in item_sets}, group)
     golds = _golds_of(task, gold_version)
-    return {pk: ScoredItems(task, pk, own, golds, gold_version) for pk, own in rows.items()}
+    return {pk: ScoredItems(task, pk, of_set, golds, gold_version) for pk, of_set in rows.items()}
 
 
 def _rows_of(task: Task, pks: Collection[int], group: str) -> dict[int, list[ItemRow]]:
@@ -106,8 +106,8 @@ def _scored_people(some: Collection[int], owners: Owners, references: str) -> di
     """By their answers; people from elsewhere by the scores that came without any."""
     vectors = score_answers(judged_answers(some), owners, references)
     columns = _columns({owners[pk].item_set_id: owners[pk] for pk in some}.values())
-    given = GivenScore.objects.filter(assignment__in=some)
-    for pk, example, score in given.values_list("assignment_id", "example_id", "score"):
+    scores = GivenScore.objects.filter(assignment__in=some)
+    for pk, example, score in scores.values_list("assignment_id", "example_id", "score"):
         vectors[pk][columns[owners[pk].item_set_id][example][0]] = score
     return vectors
 
@@ -132,8 +132,8 @@ def score_answers(
     vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
     rows = [
         (owner, *place, normalised(texts, owners[owner].normalisation, golds[place[1]]))
-        for owner, given in answers.items()
-        for pk, texts in given.items()
+        for owner, judged in answers.items()
+        for pk, texts in judged.items()
         if (place := columns[owners[owner].item_set_id].get(pk))
     ]
     numbers = [number for _, _, number, _ in rows]
@@ -236,11 +236,11 @@ def told_seconds(
 ) -> dict[int, list[float]]:
     """The same of people from elsewhere, where somebody says it."""
     seconds = judged_seconds(owners, only)
-    given = GivenScore.objects.filter(assignment__in=owners)
-    for owner, example, took in given.values_list("assignment_id", "example_id", "seconds"):
+    scores = GivenScore.objects.filter(assignment__in=owners)
+    for owner, example, took in scores.values_list("assignment_id", "example_id", "seconds"):
         if only is None or example in only:
             seconds[owner].append(took)
-    return {owner: [*filter(None, own)] for owner, own in seconds.items()}
+    return {owner: [*filter(None, of_owner)] for owner, of_owner in seconds.items()}
 
 
 def answer_orders(owners: Collection[int]) -> dict[int, list[int]]:
@@ -258,10 +258,10 @@ def predicted_answers(owners: Collection[int], example: int | None = None) -> Ma
 
 
 def _by_owner(
-    given: QuerySet[Any], owner_id: str, owners: Collection[int], example: int | None
+    stored: QuerySet[Any], owner_id: str, owners: Collection[int], example: int | None
 ) -> Mapping[int, Answers]:
     answers: dict[int, dict[int, list[str]]] = {pk: {} for pk in owners}
-    rows = given.filter(**{f"{owner_id}__in": owners})
+    rows = stored.filter(**{f"{owner_id}__in": owners})
     rows = rows if example is None else rows.filter(example_id=example)
     fetched = list(rows.values_list(owner_id, "example_id", ANSWER))
     # Decoded together: one by one takes as long as all the rest.

@@ -187,8 +187,8 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
 
 def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
     floors = no_skill(list(table.bounds))
-    found = [floors[row.task] for row in people if row.task in floors]
-    return sum(found) / len(found) if len(found) == len(people) else None
+    scores = [floors[row.task] for row in people if row.task in floors]
+    return sum(scores) / len(scores) if len(scores) == len(people) else None
 
 
 def _unskilled(
@@ -200,9 +200,9 @@ def _unskilled(
     """Which of the systems that people beat may have no skill: to beat those says little."""
     shown = table.averages if len(people) > 1 else table.figures
     lows = {
-        system_of(one): one.limits[0]
-        for one in shown
-        if one.kind == RowKind.RUN and one.shots == people[0].shots and not one.block
+        system_of(row): row.limits[0]
+        for row in shown
+        if row.kind == RowKind.RUN and row.shots == people[0].shots and not row.block
     }
     weak = [
         name_of(beaten)
@@ -289,6 +289,6 @@ def _all_with_runs(systems: Sequence[Sequence[Difference]]) -> list[str]:
     few = set(map(few_runs, systems))
     if len(systems) == 1 or len(few) > 1:
         return list(map(_with_runs, systems))
-    *others, last = (name_of(tests[0]) for tests in systems)
+    *rest, last = (name_of(tests[0]) for tests in systems)
     each = "".join(f" ({runs} each)" for runs in few if runs)
-    return [*others, f"{last}{each}"]
+    return [*rest, f"{last}{each}"]

@@ -60,7 +60,7 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
     first = study.assignments.in_places().aggregate(at=Min("consented_at"))["at"]
     counted = set(runs_for_claims(study).values_list("pk", flat=True))
     family = set(family_of(study))
-    own, later = [], []
+    named, later = [], []
     for cell in systems:
         is_own = (cell.system, cell.method, cell.parameters) in family
         kept = [is_own and run.pk in counted for run in cell.runs]
@@ -68,10 +68,10 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
             runs = cell.keeping(kept)
             latest_at = max(run.completed_at for run in runs.runs if run.completed_at)
             is_after = first is not None and not study.named_systems and latest_at > first
-            own.append(replace(runs, lacks=(AFTER_PEOPLE,) if is_after else ()))
+            named.append(replace(runs, lacks=(AFTER_PEOPLE,) if is_after else ()))
         if not all(kept):
             later.append(cell)
-    return own, later
+    return named, later
 
 
 def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
     day = frozen.frozen_at.date().isoformat()
     shown = {
         name: (
-            *(replace(restored(Difference, one), frozen_at=day) for one in frozen.claims[name]),
+            *(replace(restored(Difference, claim), frozen_at=day) for claim in frozen.claims[name]),
             *(test for test in tests[name] if not _is_frozen(test, study)),
         )
         for name in TESTS
@@ -102,13 +102,13 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
         **shown,
         "versions": tuple(
             Version(
-                one.version,
-                one.frozen_at.date().isoformat(),
-                one.get_reason_display(),
-                listed(list(_after(before, one, study))),
-                tuple(test for name in TESTS for test in one.claims[name]),
+                version.version,
+                version.frozen_at.date().isoformat(),
+                version.get_reason_display(),
+                listed(list(_after(before, version, study))),
+                tuple(test for name in TESTS for test in version.claims[name]),
             )
-            for before, one in zip([None, *versions], versions, strict=False)
+            for before, version in zip([None, *versions], versions, strict=False)
         ),
     }
 
@@ -155,12 +155,12 @@ def _changed(former: FrozenClaims | None, basis: Mapping[str, Any]) -> list[str]
     return [part for part in REASONS if former.claims["basis"][part] != basis[part]]
 
 
-def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iterator[str]:
+def _after(before: FrozenClaims | None, version: FrozenClaims, study: Study) -> Iterator[str]:
     """What lies between two versions, in words."""
-    for part in _changed(before, one.claims["basis"]):
+    for part in _changed(before, version.claims["basis"]):
         logged: set[str] = set()
         if before and part == "counted":
-            since = study.changes.filter(at__gte=before.frozen_at, at__lt=one.frozen_at)
+            since = study.changes.filter(at__gte=before.frozen_at, at__lt=version.frozen_at)
             logged = set(since.values_list("action", flat=True))
         actions = [words for action, words in LOGGED.items() if action in logged]
         yield from actions or [REASONS[part][1]]

@@ -56,9 +56,9 @@ def compare(
     if is_stale(kept, fingerprint):
         computed = compute_table(scope, whole, reader=reader)
         kept = STORE.keep(scope, whole, computed, fingerprint)
-    found = STORE.read(kept)
-    assert found is not None, "it is of these inputs"
-    return found.shown(scope, choices, fingerprint)
+    table = STORE.read(kept)
+    assert table is not None, "it is of these inputs"
+    return table.shown(scope, choices, fingerprint)
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,10 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
     # For a benchmark, also those for tasks whose data are not here.
     tasks = [task.slug for task in scope.tasks] if scope.study else None
     published = reported_rows(scope.benchmark, tasks)
-    own, later = named_and_later(scope.study, systems)
+    named, later = named_and_later(scope.study, systems)
     rows = [
         *(row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))),
-        *(_system_row(cell, people, scope, choices) for cell in own),
+        *(_system_row(cell, people, scope, choices) for cell in named),
         *(_system_row(cell, people, scope, choices, LATER) for cell in later),
         *published,
     ]
@@ -146,7 +146,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         rows=(*rows, *grouped),
         consensus=tuple(row for row, _ in together),
         bounds=tuple(_bounds(scope, reader, people)),
-        **_tested(scope, choices, answered, own, later),
+        **_tested(scope, choices, answered, named, later),
         averages=(
             *averages.averages([*rows, *grouped], every_task, shared),
             *_averages_of_consensus(together, every_task, seed=choices.seed),
@@ -168,9 +168,9 @@ def _bounds(scope: Scope, reader: CellReader, people: Sequence[Cell]) -> Iterato
         only = reader.only(task)
         if only == NOTHING:
             continue
-        own = [cell for cell in people if cell.task == task and cell.answered.any()]
-        if scope.study and not any(cell.is_of_episodes for cell in own):
-            only = frozenset(pk for cell in own for pk in cell.seen) or only
+        cells = [cell for cell in people if cell.task == task and cell.answered.any()]
+        if scope.study and not any(cell.is_of_episodes for cell in cells):
+            only = frozenset(pk for cell in cells for pk in cell.seen) or only
         yield from bounds(task, reader.policy(task), reader.gold_version(task), only)
 
 
@@ -180,15 +180,15 @@ def _grouped_rows(scope: Scope, choices: Choices) -> list[Row]:
     for value in scope.groups.get(choices.by, []) if choices.by else []:
         reader = CellReader(replace(choices, items=f"{choices.by}={value}", by=""))
         people = reader.people_of(scope.studies)
-        own, _ = named_and_later(
+        named, _ = named_and_later(
             scope.study,
             [cell for task in scope.tasks for cell in reader.systems(task, scope.study)],
         )
-        found = [
+        grouped = [
             *(cell_row(cell, reader.choices) for cell in people),
-            *(_system_row(cell, people, scope, reader.choices) for cell in own),
+            *(_system_row(cell, people, scope, reader.choices) for cell in named),
         ]
-        beside = (row for row in found if row.block not in (OTHER, INCOMPLETE))
+        beside = (row for row in grouped if row.block not in (OTHER, INCOMPLETE))
         rows += [replace(row, block=GROUPED) for row in beside]
     return rows
 
@@ -207,7 +207,7 @@ def _drift(people: Sequence[Cell]) -> Drift | None:
             scores = dict(zip(vector.items.example_ids, 100 * vector.scores, strict=True))
             ordered = [scores[pk] for pk in orders[member.pk]]
             changes[member.annotator_id].append(third_change(ordered))
-    return drift([fmean(own) for own in changes.values()]) if len(changes) > 1 else None
+    return drift([fmean(shifts) for shifts in changes.values()]) if len(changes) > 1 else None
 
 
 def _system_row(
@@ -216,39 +216,39 @@ def _system_row(
     """On the people's items and shot sets, where it has them; else as it is, in a block below."""
     if cell.is_partial:
         return replace(cell_row(cell, choices), block=INCOMPLETE)
-    answered = [one for one in people if one.answered.any()]
+    answered = [other for other in people if other.answered.any()]
     if scope.study is None or choices.runs != MATCHED or not answered:
         return replace(cell_row(cell, choices), block=block)
     where = cell.task, cell.shots
-    beside = [one for one in answered if (one.task, one.shots) == where]
-    own, why = cell.beside(*beside) if beside else (cell, OTHER_SHOT_SETS)
+    beside = [other for other in answered if (other.task, other.shots) == where]
+    matched, why = cell.beside(*beside) if beside else (cell, OTHER_SHOT_SETS)
     if why:
         return replace(cell_row(cell, choices), block=OTHER)
-    return replace(cell_row(own, choices, matched=True), block=block)
+    return replace(cell_row(matched, choices, matched=True), block=block)
 
 
 def _tested(
     scope: Scope,
     choices: Choices,
     people: Sequence[Cell],
-    own: Sequence[Cell],
+    named: Sequence[Cell],
     later: Sequence[Cell],
 ) -> dict[str, Any]:
     """Every test; for a benchmark those of each of its studies. While somebody can still come, of
     simulated people alone: whoever looks at them again and again finds something."""
     if scope.study is None:
-        found = [compare(Scope(scope.benchmark, study), choices) for study in scope.studies]
+        tables = [compare(Scope(scope.benchmark, study), choices) for study in scope.studies]
         return {
-            name: tuple(test for table in found for test in getattr(table, name)) for name in TESTS
+            name: tuple(test for table in tables for test in getattr(table, name)) for name in TESTS
         }
     if not scope.study.is_settled:
         people = [cell for cell in people if cell.simulated]
         if not people:
             return {}
     tasks = [task.slug for task in scope.tasks]
-    own, later = ([cell for cell in cells if not cell.is_partial] for cells in (own, later))
+    named, later = ([cell for cell in cells if not cell.is_partial] for cells in (named, later))
     pairs = [
-        *people_and_systems(people, own),
+        *people_and_systems(people, named),
         *people_and_systems(people, later, is_later=True),
     ]
     tests, average_tests = verdicts.against_systems(pairs, tasks)
@@ -256,7 +256,7 @@ def _tested(
         "tests": tuple(tests),
         "average_tests": tuple(average_tests),
         "changes": tuple(verdicts.between_shots(people)),
-        "systems": tuple(verdicts.between_systems(own, margin=scope.study.margin)),
+        "systems": tuple(verdicts.between_systems(named, margin=scope.study.margin)),
     }
 
 
@@ -285,12 +285,12 @@ def _averages_of_consensus(
     """With its interval, for these people."""
 
     def with_limits(average: averages.Average) -> averages.Average:
-        own = [
+        of_average = [
             scored
             for row, scored in together
             if whose(average) == whose(row) and row.task in average.tasks
         ]
-        low, high = consensus_limits(own, seed=seed)
+        low, high = consensus_limits(of_average, seed=seed)
         return replace(average, low=low, high=high)
 
     return list(map(with_limits, averages.averages([row for row, _ in together], tasks)))

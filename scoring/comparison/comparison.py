@@ -92,7 +92,7 @@ class Comparison:
         closed_at = scope.study.closed_at if scope.study else None
         whole = replace(self, **with_claims(scope, choices, vars(self), inputs=fingerprint))
         shown: dict[str, Any] = {
-            name: tuple(one for one in getattr(whole, name) if choices.wants(one.shots))
+            name: tuple(row for row in getattr(whole, name) if choices.wants(row.shots))
             for name in BY_SHOTS
         }
         return replace(
@@ -169,7 +169,7 @@ class Comparison:
         return tests if self.has_verdicts else ()
 
     def average_of(self, row: Row) -> Average | None:
-        return next((one for one in self.averages if whose(one) == whose(row)), None)
+        return next((average for average in self.averages if whose(average) == whose(row)), None)
 
     def consensus_of(self, cell: Cell) -> Row | None:
         name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
@@ -257,10 +257,10 @@ class Comparison:
     @property
     def sources(self) -> list[str]:
         """Says where studies from elsewhere have their people's answers from."""
-        found = {row.study: row.source for row in self.rows if row.kind == RowKind.ELSEWHERE}
+        by_study = {row.study: row.source for row in self.rows if row.kind == RowKind.ELSEWHERE}
         return [
             with_stop(f"Others asked the people of “{self.titles.get(slug or '', slug)}”: {source}")
-            for slug, source in found.items()
+            for slug, source in by_study.items()
         ]
 
     @property
@@ -302,7 +302,7 @@ def block_of(test: Difference) -> str:
     return OTHER if test.exploratory else LATER if test.supplement else ""
 
 
-def first_of(found: Sequence[Difference]) -> Difference | None:
+def first_of(tests: Sequence[Difference]) -> Difference | None:
     """The one to show where only one is: beside people rather than simulated ones, the most of
     them."""
-    return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)
+    return max(tests, key=lambda test: (not test.simulated, test.n or 0), default=None)

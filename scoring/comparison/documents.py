@@ -97,16 +97,16 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
     rows = _once_below(
         row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
     )
-    found, lines = figures_by_column(rows, by_shots=True, titles=table.titles)
+    task_columns, lines = figures_by_column(rows, by_shots=True, titles=table.titles)
     columns = [WHO]
-    if len({column.task for column in found}) > 1:
+    if len({column.task for column in task_columns}) > 1:
         columns.append(Column(AVERAGE, "average", digits=1, is_strong=True))
-    for column in found:
+    for column in task_columns:
         about = "" if links is None else _items_of(column.task, rows)
         columns.append(column.shown("", links, table, about))
     at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
     shown = ((line.first.block, _overview_line(line, table, links)) for line in _by_score(lines))
-    whole = in_blocks(shown, _no_skill(table, found))
+    whole = in_blocks(shown, _no_skill(table, task_columns))
     return Table(
         "overview",
         f"People and systems{at}",
@@ -130,8 +130,8 @@ def _once_below(rows: Iterable[Row]) -> list[Row]:
 
 def _items_of(task: str, rows: Iterable[Row]) -> str:
     """The item clusters that all of its figures rest on, but for those in the blocks below."""
-    own = {row.m for row in rows if row.task == task and row.m and not row.block}
-    return f"m = {own.pop()}" if len(own) == 1 else ""
+    counts = {row.m for row in rows if row.task == task and row.m and not row.block}
+    return f"m = {counts.pop()}" if len(counts) == 1 else ""
 
 
 def _sizes_told(table: Comparison, shots: str) -> str:
@@ -139,12 +139,12 @@ def _sizes_told(table: Comparison, shots: str) -> str:
     rows = [row for row in table.figures if str(row.shots) == shots]
     people = [row for row in rows if row.is_cell_of_people]
     items = {
-        table.task_names.get(row.task, row.task): found
+        table.task_names.get(row.task, row.task): size
         for row in people
-        if (found := _items_of(row.task, rows))
+        if (size := _items_of(row.task, rows))
     }
     same = set(items.values())
-    each = [f"{found} ({task})" for task, found in items.items()]
+    each = [f"{size} ({task})" for task, size in items.items()]
     sizes = [_sizes(people), *(same if len(same) == 1 else each)]
     return f"{', '.join(filter(None, sizes))}." if people else ""
 
@@ -203,7 +203,7 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     low, high = row.limits
     is_apart = isinstance(row, Row) and row.block in (OTHER, INCOMPLETE, GROUPED)
     is_own = is_apart or not table.has_verdicts
-    own = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
+    size = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
     return Cell(
         row.mean,
         sd=row.sd,
@@ -212,8 +212,8 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
         marks=marks_of(row) if isinstance(row, Row) else "",
         sign=sign,
         in_words=in_words,
-        size=own,
-        beneath=(own,) if own and links is not None else (),
+        size=size,
+        beneath=(size,) if size and links is not None else (),
         opens=() if links is None else tuple(_opened(row, tests, table)),
     )
 
@@ -297,8 +297,8 @@ def main_table(table: Comparison) -> Table:
     shots = shots_of_people(table.rows)
     legend = [
         sentence
-        for one in (answers(table, shots) if table.has_verdicts else ())
-        for sentence in (*one.headline, one.so_far)
+        for answer in (answers(table, shots) if table.has_verdicts else ())
+        for sentence in (*answer.headline, answer.so_far)
         if sentence
     ]
     paper = replace(overview(table, shots), is_short=True)

@@ -75,11 +75,11 @@ class ForestLine:
             f"people {whole_points(test.mean)}" if self.is_of_task and test.mean is not None else ""
         )
         floor = "" if self.floor is None else f"no skill {whole_points(self.floor)}"
-        own = f"m = {test.m}" if test.exploratory else ""
+        clusters = f"m = {test.m}" if test.exploratory else ""
         # Why an interval that leaves out 0 decides nothing.
         leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
-        about = [people, floor, self.alike, runs_text(test.runs), own, _came(test)]
+        about = [people, floor, self.alike, runs_text(test.runs), clusters, _came(test)]
         return list(filter(None, [*about, *test.reasons, test.disputed, within]))
 
     def place(self, reach: float) -> None:
@@ -137,13 +137,13 @@ def forest(
         line.tasks = parts if tasks > 1 else ()
         blocks.setdefault(block_of(those[0]), []).append(line)
     if not tests:
-        own = [row for row in table.figures if row.kind == RowKind.RUN and row.shots == first.shots]
-        for row in own:
+        runs = [r for r in table.figures if r.kind == RowKind.RUN and r.shots == first.shots]
+        for row in runs:
             about = "" if len(table.task_names) == 1 else f", {table.task_names.get(row.task, '')}"
             line = ForestLine(name_of(row) + about, row.mean)
             blocks.setdefault(row.block, []).append(line)
     # All on one axis.
-    every = [one for lines in blocks.values() for line in lines for one in (line, *line.tasks)]
+    every = [drawn for lines in blocks.values() for line in lines for drawn in (line, *line.tasks)]
     reach = max((abs(end) for line in every for end in line.ends if end is not None), default=0.0)
     for line in every:
         line.place(reach + EDGE)
@@ -162,15 +162,15 @@ def _came(test: Difference) -> str:
 
 def _once(heading: str, lines: Sequence[ForestLine]) -> str:
     """The heading of a block, with what would stand beside each of its lines."""
-    tested = [one for line in lines for one in (line, *line.tasks) if one.test]
+    tested = [drawn for line in lines for drawn in (line, *line.tasks) if drawn.test]
     if len(tested) < FEWEST_ALIKE:
         return heading
-    tests = [one.test for one in tested if one.test]
+    tests = [drawn.test for drawn in tested if drawn.test]
     each = (frozenset(filter(None, [_came(test), *test.reasons])) for test in tests)
     if not (shared := frozenset.intersection(*each)):
         return heading
-    for one in tested:
-        one.said = shared
+    for drawn in tested:
+        drawn.said = shared
     together = "; ".join(note for note in tested[0].notes if note in shared)
     return f"{heading}. All: {together}" if heading else f"All: {together}"
 

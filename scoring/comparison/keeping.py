@@ -171,7 +171,7 @@ def _restored(hint: Any, value: Any) -> Any:
     if get_origin(hint) is not tuple:
         return restored(hint, value)
     part: Any = get_args(hint)[0]
-    return tuple(_restored(part, one) if is_dataclass(part) else one for one in value)
+    return tuple(_restored(part, item) if is_dataclass(part) else item for item in value)
 
 
 @cache

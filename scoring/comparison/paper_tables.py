@@ -138,8 +138,8 @@ def rank_of(row: Row) -> tuple[int, int]:
     """Measured people, what most of them said, published people, simulated ones and what most of
     those said; then systems by method, the stored runs before the published figures."""
     if row.is_of_people:
-        own = SIMULATED_CONSENSUS if row.system == SIMULATED_CONSENSUS else row.kind
-        return RANKS.index(own), 0
+        kind = SIMULATED_CONSENSUS if row.system == SIMULATED_CONSENSUS else row.kind
+        return RANKS.index(kind), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
     return len(RANKS) + method, int(row.kind == RowKind.REPORTED)
 
@@ -173,24 +173,24 @@ def in_blocks(lines: Iterable[tuple[str, Line]], bounds: Iterable[Line] = ()) ->
 
 def people_table(table: Comparison, links: Links = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
-    lines = in_blocks((line.first.block, _people_line(line, links)) for line in found)
+    columns, figure_lines = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
+    lines = in_blocks((line.first.block, _people_line(line, links)) for line in figure_lines)
     return _table("people", "People", columns, lines, links, table)
 
 
 def annotators_by_shots(table: Comparison) -> list[Table]:
     """The table of people with every annotator beneath their cell, the best first; those of a line
     are of different cells. One for each number of shots where it is too long for a page."""
-    columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
+    columns, figure_lines = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
     persons = [row for row in table.rows if row.single]
     lines: list[Line] = []
     by_shots: dict[str, list[Line]] = defaultdict(list)
-    for line in found:
+    for line in figure_lines:
         if line.first.block:
             continue
-        own = [_people_line(line, None), *_annotator_lines(line, persons)]
-        lines += own
-        by_shots[line.shots] += own
+        of_cell = [_people_line(line, None), *_annotator_lines(line, persons)]
+        lines += of_cell
+        by_shots[line.shots] += of_cell
     pages = [lines] if len(lines) <= MOST_LINES else by_shots.values()
     return [_table("people", "People", columns, page, None, table) for page in pages]
 
@@ -214,7 +214,7 @@ def supervision_table(table: Comparison, shots: str) -> list[Table]:
         replace(table, rows=tuple(beside), consensus=(), bounds=()), most_tasks=MOST_COLUMNS // 2
     )
     title = "Few shots and full supervision"
-    return [replace(one, name="supervision", title=f"{title}: {one.title}") for one in tables]
+    return [replace(shown, name="supervision", title=f"{title}: {shown.title}") for shown in tables]
 
 
 def time_table(table: Comparison) -> Table:
@@ -287,9 +287,9 @@ def system_tables(
 
 def _system_table(table: Comparison, tasks: Sequence[str], links: Links) -> Table:
     rows = [row for row in table.figures if row.task in tasks]
-    columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
+    columns, figure_lines = figures_by_column(rows, by_shots=True, titles=table.titles)
     bounds = [bound for bound in table.bounds if bound.task in tasks]
-    shown = ((line.first.block, _system_line(line, links)) for line in found)
+    shown = ((line.first.block, _system_line(line, links)) for line in figure_lines)
     lines = in_blocks(shown, _bound_lines(bounds, columns))
     title = ", ".join(table.task_names.get(task, task) for task in tasks)
     return _table("systems", title, columns, lines, links, table)

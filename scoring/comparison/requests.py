@@ -47,21 +47,21 @@ def asked(
 ) -> tuple[Scope, Choices]:
     """What is compared, if the reader may see it, and the choices as the address carries them."""
     if scope == "benchmark":
-        found = Scope(get_object_or_404(Benchmark, name=name))
+        compared = Scope(get_object_or_404(Benchmark, name=name))
     else:
         study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
-        found = Scope(study.benchmark, study)
-    require(request.user, found.study or found.benchmark, right)
+        compared = Scope(study.benchmark, study)
+    require(request.user, compared.study or compared.benchmark, right)
     choices = _chosen(request)
-    if found.study and found.study.is_simulated:
+    if compared.study and compared.study.is_simulated:
         choices = replace(choices, simulated=True)
     is_part = choices.gold_version or choices.items or choices.by
-    if is_part and not may_see_gold(request.user, found.benchmark):
+    if is_part and not may_see_gold(request.user, compared.benchmark):
         # Beside all items at the latest version, these tell of few.
         raise PermissionDenied
-    if choices.gold_version and choices.gold_version > found.latest_gold_version:
+    if choices.gold_version and choices.gold_version > compared.latest_gold_version:
         raise NoSuchChoice(f"There is no gold version {choices.gold_version}.")
-    return found, choices
+    return compared, choices
 
 
 def board_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
@@ -71,10 +71,10 @@ def board_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
 
     @wraps(view)
     def page(request: HtmxRequest, name: str, **rest: str) -> HttpResponseBase:
-        found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
-        is_public = bool(found and hasattr(found, "leaderboard") and found.leaderboard.is_public)
-        if found and (is_public or lets_in(request.user, found, Right.TABLES)):
-            return view(request, found, **rest)
+        row = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
+        is_public = bool(row and hasattr(row, "leaderboard") and row.leaderboard.is_public)
+        if row and (is_public or lets_in(request.user, row, Right.TABLES)):
+            return view(request, row, **rest)
         if request.user.is_authenticated:
             raise Http404
         return redirect_to_login(request.get_full_path())
@@ -101,16 +101,16 @@ def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
 
 
 def _chosen(request: HttpRequest) -> Choices:
-    given = request.GET
-    if not is_key(given.get("gold_version") or "1"):
+    query = request.GET
+    if not is_key(query.get("gold_version") or "1"):
         raise NoSuchChoice("A gold version is a number from 1 on.")
-    version = given.get("gold_version", "")
-    chosen: dict[str, Any] = {name: given[name] for name in TEXTS if given.get(name)}
+    version = query.get("gold_version", "")
+    chosen: dict[str, Any] = {name: query[name] for name in TEXTS if query.get(name)}
     chosen |= {name: is_ticked(request, name) for name in TICKS}
     try:
         return Choices(
             **chosen,
-            shots=tuple(filter(None, given.getlist("shots"))),
+            shots=tuple(filter(None, query.getlist("shots"))),
             gold_version=int(version) if version else None,
         )
     except ValueError as error:
@@ -137,5 +137,5 @@ def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any])
 def back_to(page: str, request: HttpRequest, scope: str, name: str) -> HttpResponse:
     """Redirect to a page of the comparison, with the reader's choices."""
     address = reverse(page, args=[scope, name])
-    given = urlencode(list(request.GET.lists()), doseq=True)
-    return redirect(f"{address}?{given}" if given else address)
+    query = urlencode(list(request.GET.lists()), doseq=True)
+    return redirect(f"{address}?{query}" if query else address)

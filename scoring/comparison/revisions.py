@@ -37,7 +37,7 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
 
 def _verdicts_of(version: Version) -> dict[Contrast, str]:
     """In words, by what they are of; without those of systems against systems."""
-    tests = [restored(Difference, one) for one in version.verdicts]
+    tests = [restored(Difference, verdict) for verdict in version.verdicts]
     return {
         restored(Contrast, vars(test)): outcomes.verdict_in_words(test)
         for test in tests

@@ -37,12 +37,12 @@ PER_PAGE = 100
 
 @require_safe
 def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = requests.asked(request, scope, name)
-    seen = glance(found, choices, author=request.user)
-    is_withheld = not may_see_gold(request.user, found.benchmark)
-    versions = GoldVersion.objects.filter(task__in=found.tasks).values_list("number", flat=True)
+    compared, choices = requests.asked(request, scope, name)
+    seen = glance(compared, choices, author=request.user)
+    is_withheld = not may_see_gold(request.user, compared.benchmark)
+    versions = GoldVersion.objects.filter(task__in=compared.tasks).values_list("number", flat=True)
     context = {
-        **requests.frame_of(request, found, tab="comparison"),
+        **requests.frame_of(request, compared, tab="comparison"),
         "wide": request.GET.get("view") == WIDE,
         "choices": choices,
         "kept": seen.kept,
@@ -50,8 +50,8 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "waiting": seen.is_waiting,
         "versions_offered": [] if is_withheld else sorted(set(versions)),
         "is_withheld": is_withheld,
-        "may_add": may(request.user, found.benchmark, Right.SET_UP),
-        **(_shown(request, seen.table, found) if seen.table else {}),
+        "may_add": may(request.user, compared.benchmark, Right.SET_UP),
+        **(_shown(request, seen.table, compared) if seen.table else {}),
     }
     return requests.render_or_poll(request, "scoring/comparison/comparison.html", context)
 
@@ -64,8 +64,8 @@ def order_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpR
 
 @require_POST
 def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = requests.asked(request, scope, name)
-    stop(STORE.find(found, whole_of(choices)))
+    compared, choices = requests.asked(request, scope, name)
+    stop(STORE.find(compared, whole_of(choices)))
     return requests.back_to("scoring:comparison", request, scope, name)
 
 
@@ -74,12 +74,12 @@ def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRe
 def comparison_export(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404
-    found, choices = requests.asked(request, scope, name)
-    seen = glance(found, choices, author=request.user)
+    compared, choices = requests.asked(request, scope, name)
+    seen = glance(compared, choices, author=request.user)
     if seen.is_stale or seen.table is None:
         # Too much for a page to compute: the table's shows how far the worker is, or what stopped.
         return requests.back_to("scoring:comparison", request, scope, name)
-    return comparison_file(request, found, seen.table, form)
+    return comparison_file(request, compared, seen.table, form)
 
 
 def comparison_file(

@@ -153,9 +153,9 @@ def _limits(
         return rows[0].ci_low, rows[0].ci_high, rows[0].df
     if shared:
         cells = [cell for row in rows for cell in shared if cell.task.slug == row.task]
-        if any(one.has_gaps for one in cells):
+        if any(cell.has_gaps for cell in cells):
             return None, None, None
-        average = shared_average([one.clustered for one in cells], [one.persons for one in cells])
+        average = shared_average([cell.clustered for cell in cells], [one.persons for one in cells])
         return percent(average.low), percent(average.high), known(average.df)
     means, ses = (
         [min(1.0, _or_nan(getattr(row, name)) / 100) for row in rows] for name in ("mean", "se")

@@ -106,7 +106,7 @@ class Difference(Judgement, Figures, Contrast):
 
 
 _OWN = columns_in(__file__, "difference")
-COLUMNS = {one.name: _OWN.get(one.name) or BY_KEY[one.name] for one in fields(Difference)}
+COLUMNS = {field.name: _OWN.get(field.name) or BY_KEY[field.name] for field in fields(Difference)}
 
 
 def runs_text(runs: int | None) -> str:

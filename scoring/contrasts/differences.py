@@ -83,7 +83,7 @@ class Pairing:
     @cached_property
     def disputed(self) -> frozenset[int]:
         people = [cell for cell in (self.cell, self.other) if cell.study is not None]
-        return disputed_items([one for cell in people for one in cell.asked])
+        return disputed_items([asked for cell in people for asked in cell.asked])
 
     @property
     def is_left_enough(self) -> bool:
@@ -95,7 +95,7 @@ class Pairing:
         """The same without its disputed items; as it is, where too few others are left."""
         if not self.disputed or not self.is_left_enough:
             return self
-        cell, other = (one.without_items(self.disputed) for one in (self.cell, self.other))
+        cell, other = (side.without_items(self.disputed) for side in (self.cell, self.other))
         return replace(self, cell=cell, other=other)
 
     @cached_property

@@ -55,8 +55,8 @@ def _judged(
     alone = [[pair] for pair in family]
     found_each = verdicts.verdicts([pair.member for pair in family], margin=margin / 100)
     disputed = _without_disputed(alone, found_each, margin, lambda pairs: pairs[0].member)
-    for pair, found, without in zip(family, found_each, disputed, strict=True):
-        yield differences.difference_of(pair, **_said(found, [pair], margin), disputed=without)
+    for pair, verdict, without in zip(family, found_each, disputed, strict=True):
+        yield differences.difference_of(pair, **_said(verdict, [pair], margin), disputed=without)
 
 
 def _averages(pairs: Iterable[differences.Pairing], tasks: Collection[str]) -> list[Difference]:
@@ -79,12 +79,12 @@ def _judged_averages(
     members = [_average_member(pairs) for pairs in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)
     disputed = _without_disputed(family, found_each, margin, _average_member)
-    for pairs, member, found, without in zip(family, members, found_each, disputed, strict=True):
+    for pairs, member, verdict, without in zip(family, members, found_each, disputed, strict=True):
         has_shared = share_people([pair.cell for pair in pairs])
         yield Difference(
             **pairs[0].named,
             **differences.in_percent(member.test),
-            **_said(found, pairs, margin),
+            **_said(verdict, pairs, margin),
             task=None,
             tasks=tuple(pair.cell.task.slug for pair in pairs),
             mean=percent(fmean(pair.test.people_mean for pair in pairs)),
@@ -100,7 +100,7 @@ def _judged_averages(
 
 def _without_disputed(
     family: Sequence[Sequence[differences.Pairing]],
-    found: Sequence[verdicts.Verdict],
+    with_all: Sequence[verdicts.Verdict],
     margin: float,
     member_of: Callable[[Sequence[differences.Pairing]], verdicts.Member],
 ) -> list[str]:
@@ -109,12 +109,12 @@ def _without_disputed(
     counts = [sum(len(pair.disputed) for pair in pairs) for pairs in family]
     if not any(counts):
         return [""] * len(family)
-    others = [member_of([pair.undisputed for pair in pairs]) for pairs in family]
-    again = verdicts.verdicts(others, margin=margin / 100)
+    undisputed = [member_of([pair.undisputed for pair in pairs]) for pairs in family]
+    again = verdicts.verdicts(undisputed, margin=margin / 100)
     are_enough = [all(pair.is_left_enough for pair in pairs) for pairs in family]
     return [
         outcomes.without_disputed(count, (one.outcome, one.certainty), state) if count else ""
-        for count, one, other, is_enough in zip(counts, found, again, are_enough, strict=True)
+        for count, one, other, is_enough in zip(counts, with_all, again, are_enough, strict=True)
         for state in [(other.outcome, other.certainty) if is_enough else None]
     ]
 
@@ -153,20 +153,20 @@ def _sides(
 
 
 def _said(
-    found: verdicts.Verdict, pairs: Sequence[differences.Pairing], margin: float
+    verdict: verdicts.Verdict, pairs: Sequence[differences.Pairing], margin: float
 ) -> dict[str, Any]:
     return {
-        "outcome": found.outcome,
-        "certainty": found.certainty,
-        "reasons": found.reasons,
+        "outcome": verdict.outcome,
+        "certainty": verdict.certainty,
+        "reasons": verdict.reasons,
         "exploratory": any(pair.exploratory for pair in pairs),
         "supplement": max((pair.supplement for pair in pairs if pair.supplement), default=None),
         # Of too few people nothing is tested.
-        "p": None if found.outcome == verdicts.TOO_FEW else known(found.p),
-        "p_holm": known(found.p_holm),
-        "family": None if isnan(found.p_holm) else found.family,
-        "in_family": not isnan(found.p_holm),
-        "fragile": None if found.certainty is None else not found.holds,
+        "p": None if verdict.outcome == verdicts.TOO_FEW else known(verdict.p),
+        "p_holm": known(verdict.p_holm),
+        "family": None if isnan(verdict.p_holm) else verdict.family,
+        "in_family": not isnan(verdict.p_holm),
+        "fragile": None if verdict.certainty is None else not verdict.holds,
         "margin": margin,
     }
 

@@ -94,12 +94,12 @@ class _Answers:
     """Units as counts: `counts[u, v]` annotators of unit u gave the distinct set number v."""
 
     def __init__(self, units: Units, contexts: ArrayLike | None = None) -> None:
-        given = [[frozenset(span_set(a)) for a in unit if a is not None] for unit in units]
+        answered = [[frozenset(span_set(a)) for a in unit if a is not None] for unit in units]
         labels = np.arange(len(units)) if contexts is None else np.asarray(contexts)
         if labels.shape != (len(units),):
             raise ValueError(f"There are {len(units)} items but contexts of shape {labels.shape}.")
-        kept = [u for u, answers in enumerate(given) if len(answers) > 1]
-        pairs = [(row, answer) for row, u in enumerate(kept) for answer in given[u]]
+        kept = [u for u, answers in enumerate(answered) if len(answers) > 1]
+        pairs = [(row, answer) for row, u in enumerate(kept) for answer in answered[u]]
         number = {answer: k for k, answer in enumerate(dict.fromkeys(a for _, a in pairs))}
         rows = np.array([row for row, _ in pairs], int)
         values = np.array([number[answer] for _, answer in pairs], int)
@@ -107,15 +107,15 @@ class _Answers:
         self.counts = scipy.sparse.csr_array(
             (np.ones(len(pairs)), (rows, values)), shape=(len(kept), len(number))
         )
-        self.sizes = np.array([len(given[u]) for u in kept], float)
+        self.sizes = np.array([len(answered[u]) for u in kept], float)
         self.context = np.unique(labels[kept], return_inverse=True)[1]
 
     def distances(self, distance: str | Distance) -> Floats:
         if isinstance(distance, str) and distance not in DISTANCES:
             raise ValueError(f"There is no distance {distance!r}; take one of {[*DISTANCES]}.")
         apart = DISTANCES[distance] if isinstance(distance, str) else distance
-        number = {s: k for k, s in enumerate(dict.fromkeys(s for held in self.sets for s in held))}
-        places = [(row, number[s]) for row, held in enumerate(self.sets) for s in held]
+        number = {s: k for k, s in enumerate(dict.fromkeys(s for each in self.sets for s in each))}
+        places = [(row, number[s]) for row, each in enumerate(self.sets) for s in each]
         holds = np.zeros((len(self.sets), len(number)), np.float32)
         holds[tuple(np.array(places, int).reshape(-1, 2).T)] = 1
         sizes = holds.sum(axis=1).astype(float)

@@ -200,9 +200,9 @@ def _spread(h: Floats, s: Floats, sides: str) -> tuple[float, float]:
     d = item_means(first) - item_means(second)
     items, samples = float(d.var(ddof=1)) / len(d), [y for y in (first, second) if len(y) > 1]
     terms = [sample_terms(side) for side in samples]
-    between, noise = (sum(found[place][0] for found in terms) for place in (0, 1))
+    between, noise = (sum(both[place][0] for both in terms) for place in (0, 1))
     variance = max(between + items - noise, between, items)
-    df = satterthwaite(variance, (items, len(d) - 1), *(term for found in terms for term in found))
+    df = satterthwaite(variance, (items, len(d) - 1), *(term for both in terms for term in both))
     least = min(map(len, samples), default=2) - 1
     return float(np.sqrt(variance)), float(within(df, least, len(d) - 1))
 

@@ -43,7 +43,7 @@ def shared_mistakes(own: Answers, mistakes: Answers, others: Sequence[Answers]) 
     """
     shared = items = same = answers = 0
     for item, wrong in mistakes.items():
-        theirs = [one[item] == wrong for one in others if item in one]
+        theirs = [other[item] == wrong for other in others if item in other]
         if item not in own or len(theirs) < 2 or all(theirs):
             continue
         items += 1

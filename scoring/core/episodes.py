@@ -119,16 +119,16 @@ def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int
 def checksum(sampled: Sequence[Episode]) -> str:
     """SHA-256 over everything that was sampled, in order: labels and ids, so let ids follow the
     content if that may change."""
-    text = json.dumps([asdict(one) for one in sampled], ensure_ascii=False, sort_keys=True)
+    text = json.dumps([asdict(episode) for episode in sampled], ensure_ascii=False, sort_keys=True)
     return sha256(text.encode()).hexdigest()
 
 
 def verify_checksum(sampled: Sequence[Episode], expected: str) -> None:
     """Raise ValueError unless these are what the checksum was taken over."""
-    found = checksum(sampled)
-    if found != expected:
+    actual = checksum(sampled)
+    if actual != expected:
         raise ValueError(
-            f"The {len(sampled)} sampled sets have checksum {found[:12]}…, not {expected[:12]}…: "
+            f"The {len(sampled)} sampled sets have checksum {actual[:12]}…, not {expected[:12]}…: "
             "the data set, the rules or the seed have changed; sample them again as they were."
         )
 
@@ -155,10 +155,10 @@ def _check_classes(classes: dict[str, list[str]], rules: EpisodeRules) -> None:
 def _episode(
     number: int, zero_shot: bool, classes: dict[str, list[str]], rules: EpisodeRules, draws: Draws
 ) -> Episode:
-    way = len(classes)
+    count = len(classes)
     if rules.classes_transfer:
-        way = draws.between(rules.least_classes, min(way, rules.most_classes))
-    labels = draws.sample(list(classes), way)
+        count = draws.between(rules.least_classes, min(count, rules.most_classes))
+    labels = draws.sample(list(classes), count)
     test_size = _test_size([len(classes[label]) for label in labels], zero_shot, rules)
     training: list[str] = []
     test: list[str] = []

@@ -258,12 +258,12 @@ def leave_one_out(scores: ArrayLike, clusters: ArrayLike | None = None) -> Leave
     if len(y) < 2:
         return LeaveOneOut(np.nan, np.nan, ())
     z = y if clusters is None else score_matrix(cluster_scores(scores, clusters))
-    found = tuple(_left_out(y, z, k) for k in range(len(y)))
-    means = [annotator.mean for annotator in found]
-    flagged = sum(annotator.flagged for annotator in found)
+    left_out = tuple(_left_out(y, z, k) for k in range(len(y)))
+    means = [annotator.mean for annotator in left_out]
+    flagged = sum(annotator.flagged for annotator in left_out)
     if len(y) == PAIR:
-        found = tuple(replace(annotator, flagged=False) for annotator in found)
-    return LeaveOneOut(min(means), max(means), found, flagged)
+        left_out = tuple(replace(annotator, flagged=False) for annotator in left_out)
+    return LeaveOneOut(min(means), max(means), left_out, flagged)
 
 
 def _left_out(y: Floats, z: Floats, k: int) -> LeftOut:
@@ -362,8 +362,8 @@ def _components(means: Floats, labels: Groups) -> tuple[float, float]:
     n, s = len(means), len(sizes)
     if s in (1, n):
         return np.nan, np.nan
-    own = np.bincount(labels, means) / sizes
-    within = float(((means - own[labels]) ** 2).sum()) / (n - s)
-    between = float((sizes * (own - means.mean()) ** 2).sum()) / (s - 1)
+    of_split = np.bincount(labels, means) / sizes
+    within = float(((means - of_split[labels]) ** 2).sum()) / (n - s)
+    between = float((sizes * (of_split - means.mean()) ** 2).sum()) / (s - 1)
     size = float(n - (sizes**2).sum() / n) / (s - 1)
     return max(0.0, (between - within) / size), within

@@ -180,7 +180,7 @@ def read_number(text: str, *, as_first: bool = False) -> Fraction | None:
 def _in_ascii(text: str) -> str:
     """Digits, signs and fractions as ASCII writes them; whatever else stands there stays."""
     seen = _UNSEEN.sub("", text)
-    plain = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", seen)
+    plain = _VULGAR.sub(lambda match: f" {unicodedata.normalize('NFKC', match[0])} ", seen)
     plain = "".join(str(unicodedata.decimal(letter, letter)) for letter in plain)
     plain = _OF_THOUSANDS.sub(",", plain).translate(_MARKS)
     return _LONG_MARK.sub("-", plain).strip()

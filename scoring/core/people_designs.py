@@ -226,8 +226,8 @@ def simulated_design(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: in
         _simulated_cells(design, model, aim, min(block, replicates - start), rng)
         for start in range(0, replicates, block)
     ]
-    held, width = np.concatenate(parts, axis=1)
-    coverage = float(held.mean())
+    holds, width = np.concatenate(parts, axis=1)
+    coverage = float(holds.mean())
     return replace(
         design,
         width=float(width.mean()),
@@ -313,19 +313,19 @@ def reaching(
 ) -> Iterator[PeopleDesign]:
     """Yields of the most promising designs those whose simulated coverage is at least this."""
     model = ScoreModel.of_components(parts)
-    widths = {one: expected_width(one, parts, aim, model.mean) for one in designs}
+    widths = {design: expected_width(design, parts, aim, model.mean) for design in designs}
     narrowest_first = sorted(widths, key=widths.__getitem__)
     # The first few, and the few cheapest that are nearly as narrow.
     most = NEARLY * min(widths.values(), default=0.0)
     nearly = sorted((d for d in narrowest_first if widths[d] <= most), key=lambda d: d.cost)
     promising = dict.fromkeys([*narrowest_first[:SIMULATED], *nearly[:SIMULATED]])
-    found = 0
+    reached = 0
     for place, design in enumerate(dict.fromkeys([*promising, *narrowest_first])):
-        if place >= len(promising) and found:
+        if place >= len(promising) and reached:
             return
         checked = simulated_design(design, model, aim, seed)
         if checked.coverage >= least:
-            found += 1
+            reached += 1
             yield checked
 
 
@@ -334,9 +334,9 @@ POSITIVE = ("budget", "rate", "item_s", "max_items")
 
 
 def check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None:
-    given = {"budget": budget, "max_items": aim.max_items, **asdict(costs)}
-    given |= {f"{name}_var": value for name, value in asdict(parts).items()}
-    for name, value in given.items():
+    numbers = {"budget": budget, "max_items": aim.max_items, **asdict(costs)}
+    numbers |= {f"{name}_var": value for name, value in asdict(parts).items()}
+    for name, value in numbers.items():
         if name in POSITIVE and not 0 < value < math.inf:
             raise ValueError(f"{name} is {value}; it must be above 0.")
         if not 0 <= value < math.inf:

@@ -134,9 +134,9 @@ def _solved(
     mean: float, annotator_var: float, item_var: float | None = None, *, b: float = 0.0
 ) -> tuple[float, float, float]:
     """μ, a and b with these moments; without a variance between items, μ and a beside this b."""
-    wanted = (annotator_var, item_var or 0.0)
-    free = [k for k in (0, 1) if wanted[k] > 0]
-    room = max(mean * (1 - mean) - sum(wanted), 1e-9)
+    targets = (annotator_var, item_var or 0.0)
+    free = [k for k in (0, 1) if targets[k] > 0]
+    room = max(mean * (1 - mean) - sum(targets), 1e-9)
 
     def moved(values: Floats) -> tuple[float, float, float]:
         scales = [0.0, b]
@@ -145,17 +145,17 @@ def _solved(
         return float(values[0]), scales[0], scales[1]
 
     def off(values: Floats) -> list[float]:
-        found, *variances = _moments(*moved(values))
-        return [found - mean, *(np.log(variances[k] / wanted[k] + 1e-300) for k in free)]
+        centre, *variances = _moments(*moved(values))
+        return [centre - mean, *(np.log(variances[k] / targets[k] + 1e-300) for k in free)]
 
     # Where answers vary little, a variance is about the squared scale times p(1 − p)².
-    scales = np.log([np.sqrt(wanted[k] / (mean * (1 - mean) * room)) for k in free])
-    found = scipy.optimize.root(off, [scipy.special.logit(mean), *scales], tol=1e-13)
-    if not np.abs(off(found.x)).max() < 1e-9:
+    scales = np.log([np.sqrt(targets[k] / (mean * (1 - mean) * room)) for k in free])
+    solution = scipy.optimize.root(off, [scipy.special.logit(mean), *scales], tol=1e-13)
+    if not np.abs(off(solution.x)).max() < 1e-9:
         raise ValueError(
             f"Right or wrong answers with a mean of {100 * mean:g} % do not vary as is assumed."
         )
-    return moved(found.x)
+    return moved(solution.x)
 
 
 def planned_power(
@@ -195,13 +195,13 @@ def power_of(
     n, m, r, d = annotators, items, contrast.runs, contrast.difference
     noise = model.people.residual / n + model.system.residual / r
     each = model.item_difference_var + noise
-    own = model.people.annotator / n + model.system.annotator / r + each / m
+    spread = model.people.annotator / n + model.system.annotator / r + each / m
     sides = [(model.people, n), (model.system, r)][: 2 if r >= FEWEST_RUNS else 1]
     samples = [with_constant_items(expected_squares(parts, k, m), 2) for parts, k in sides]
     item_var = ((m - 1) * each + 0.5 + 2 * d**2 * m / (m + 2)) / (m + 1)
     variance, df = _difference_spread(samples, np.float64(item_var))
-    limit = float(t_quantile(df, 1 - alpha) * np.sqrt(variance / own))
-    return 1 - float(scipy.special.nctdtr(df, (abs(d) - contrast.margin) / np.sqrt(own), limit))
+    limit = float(t_quantile(df, 1 - alpha) * np.sqrt(variance / spread))
+    return 1 - float(scipy.special.nctdtr(df, (abs(d) - contrast.margin) / np.sqrt(spread), limit))
 
 
 def expected_squares(parts: Components, n: int, m: int) -> MeanSquares:
@@ -262,15 +262,15 @@ def simulated_chances(
     scores = (annotators + contrast.runs) * items
     draws = max(100, min(draws, MOST_SCORES // scores))
     block = max(1, AT_ONCE // scores)
-    found = np.concatenate(
+    p_values = np.concatenate(
         [
             _p_values(*_draw(model, contrast, annotators, items, size, rng), contrast)
             for size in (min(block, draws - start) for start in range(0, draws, block))
         ]
     )
-    sure = (found[:, 0] <= ALPHA / contrast.comparisons) & (found <= ALPHA).all(axis=1)
+    sure = (p_values[:, 0] <= ALPHA / contrast.comparisons) & (p_values <= ALPHA).all(axis=1)
     is_enough = annotators >= FEWEST_FOR_SURE
-    return Chances(float((found[:, 0] <= ALPHA).mean()), float(sure.mean()) * is_enough)
+    return Chances(float((p_values[:, 0] <= ALPHA).mean()), float(sure.mean()) * is_enough)
 
 
 Answers = NDArray[np.float32]
@@ -280,9 +280,9 @@ def _draw(
     model: LogitModel, contrast: Contrast, n: int, m: int, draws: int, rng: np.random.Generator
 ) -> tuple[Answers, Floats]:
     """Right or wrong answers of people, and of runs: of fewer than five only their item means."""
-    items, own = rng.standard_normal((2, draws, 1, m), np.float32)
+    items, noise = rng.standard_normal((2, draws, 1, m), np.float32)
     rho, r = contrast.correlation, contrast.runs
-    theirs = rho * items + np.sqrt(1 - rho**2) * own
+    theirs = rho * items + np.sqrt(1 - rho**2) * noise
     people = rng.standard_normal((draws, n, 1), np.float32) * model.a + model.b * items + model.mu
     y = rng.random((draws, n, m), np.float32) < scipy.special.expit(people.astype(np.float32))
     chance = model.system_mu + model.b * theirs
@@ -300,12 +300,12 @@ def _p_values(people: Answers, system: Floats, contrast: Contrast) -> Floats:
     n, m = people.shape[1], people.shape[2] + 2
     extra = np.broadcast_to(SYSTEM_ON_EXTRA, (*system.shape[:2], 2))
     system = np.concatenate([system, extra], axis=2)
-    fixed, own = system.mean(axis=1), people.sum(axis=2, dtype=float)
+    fixed, totals = system.mean(axis=1), people.sum(axis=2, dtype=float)
     by_item = np.stack([people.sum(axis=1), fixed[:, :-2].astype(np.float32)], axis=2)
     crossed = (people @ by_item).astype(float)
     squared = PEOPLE_ON_EXTRA @ PEOPLE_ON_EXTRA
     # By annotator: sum, sum of squares, squared sum, products with the items' sums and the system.
-    sums, squares = own + PEOPLE_ON_EXTRA.sum(), own + squared
+    sums, squares = totals + PEOPLE_ON_EXTRA.sum(), totals + squared
     products = crossed[..., 0] + n * squared
     beside = crossed[..., 1] + PEOPLE_ON_EXTRA @ SYSTEM_ON_EXTRA
     parts = np.stack([sums, squares, sums**2, products, beside])

@@ -115,10 +115,10 @@ class _GoldTable:
 
     def _shared(self, gold: Integers, rows: Integers, strings: Integers) -> Integers:
         """How many of its strings each answer shares with its gold."""
-        wanted = gold[rows] * self.width + strings
-        found = self.keys[np.searchsorted(self.keys, wanted)] == wanted
+        keys = gold[rows] * self.width + strings
+        shared = self.keys[np.searchsorted(self.keys, keys)] == keys
         # A string that no gold holds has a number past the table's width.
-        return np.bincount(rows[found & (strings < self.width)], minlength=len(gold))
+        return np.bincount(rows[shared & (strings < self.width)], minlength=len(gold))
 
 
 def _refuse_string(spans: object) -> None:
@@ -159,9 +159,9 @@ def _distinct(
 
 def consensus(answers: Sequence[Spans | None]) -> list[str]:
     """What more than half of those who answered chose, in order of first appearance."""
-    given = [answer for answer in answers if answer is not None]
-    votes = Counter(s for answer in given for s in dict.fromkeys(answer) if s in span_set(answer))
-    return [string for string, count in votes.items() if 2 * count > len(given)]
+    replies = [answer for answer in answers if answer is not None]
+    votes = Counter(s for answer in replies for s in dict.fromkeys(answer) if s in span_set(answer))
+    return [string for string, count in votes.items() if 2 * count > len(replies)]
 
 
 Golds = Sequence[Sequence[Spans]]
@@ -242,7 +242,7 @@ def ceiling_score(
         _check_candidates(golds, offered)
     reach = [None] * len(golds) if offered is None else [set(strings) for strings in offered]
     best = [
-        max(_ceiling(span_set(one), strings, most) for one in _alternatives(gold, references))
+        max(_ceiling(span_set(texts), strings, most) for texts in _alternatives(gold, references))
         for gold, strings in zip(golds, reach, strict=True)
     ]
     return float(np.mean(best)) if best else float("nan")
@@ -252,8 +252,8 @@ def _ceiling(gold: set[str], offered: set[str] | None, most: int | None) -> floa
     if not gold:
         return 1.0
     reachable = len(gold if offered is None else gold & offered)
-    given = reachable if most is None else min(reachable, most)
-    return 2 * given / (given + len(gold))
+    chosen = reachable if most is None else min(reachable, most)
+    return 2 * chosen / (chosen + len(gold))
 
 
 def _check_candidates(golds: Golds, candidates: Sequence[Spans]) -> None:

@@ -70,11 +70,11 @@ def simulate_intervals(
     check_level(level)
     plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
     values = np.broadcast_arrays(*_checked_grid(accuracy, episodes, examples))
-    given = zip(*map(np.ravel, values), strict=True)
-    wanted = [Configuration(int(e), int(n), float(a)) for a, e, n in given]
-    found = simulate_all({c for c in wanted if c.examples > 0}, plan, workers)
+    triples = zip(*map(np.ravel, values), strict=True)
+    grid = [Configuration(int(e), int(n), float(a)) for a, e, n in triples]
+    simulated = simulate_all({c for c in grid if c.examples > 0}, plan, workers)
     nothing = np.full(5, np.nan)
-    rows = np.array([found.get(configuration, nothing) for configuration in wanted])
+    rows = np.array([simulated.get(configuration, nothing) for configuration in grid])
     columns = rows.reshape(-1, 5).T
     return SimulatedIntervals(*(column.reshape(values[0].shape)[()] for column in columns))
 
@@ -213,7 +213,7 @@ def simulate_all(
     blocks = range(-(-plan.replicates // BLOCK))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         work = product(groups, blocks)
-        parts = list(pool.map(lambda one: _simulate_block(one[0], one[1], plan), work))
+        parts = list(pool.map(lambda job: _simulate_block(job[0], job[1], plan), work))
     replicates: dict[Configuration, list[Floats]] = {c: [] for c in ordered}
     for part in parts:
         for configuration, rows in part.items():
@@ -248,9 +248,9 @@ def _replicates(
     total = c.episodes * c.examples
     low, high = (_quantile(sums, q) / total for q in ((1 - plan.level) / 2, (1 + plan.level) / 2))
     truth = _truth(c.accuracy, plan)
-    held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+    holds = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
     distance = abs(sums.mean(axis=1) / total - c.accuracy)
-    return np.column_stack([held, high - low, distance])
+    return np.column_stack([holds, high - low, distance])
 
 
 def _resampled_sums(right: np.ndarray, weights: np.ndarray) -> np.ndarray:

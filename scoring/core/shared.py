@@ -104,18 +104,18 @@ def shared_without_each(
 ) -> list[AverageDifference]:
     """`shared_difference` without each person in turn, out of all of their tasks at once."""
     tasks = [np.asarray(y, float) for y in people]
-    found = []
-    for person in dict.fromkeys(one for own in persons for one in own):
-        kept = [[one != person for one in own] for own in persons]
+    differences = []
+    for person in dict.fromkeys(name for task in persons for name in task):
+        kept = [[name != person for name in task] for task in persons]
         left = [y[rows] for y, rows in zip(tasks, kept, strict=True)]
-        who = [[one for one in own if one != person] for own in persons]
-        found.append(shared_difference(left, system, who))
-    return found
+        who = [[name for name in task if name != person] for task in persons]
+        differences.append(shared_difference(left, system, who))
+    return differences
 
 
 def _matrices(people: Sequence[ArrayLike], persons: Persons) -> list[Floats]:
     tasks = [np.asarray(y, float) for y in people]
-    if not tasks or [len(y) for y in tasks] != [len(own) for own in persons]:
+    if not tasks or [len(y) for y in tasks] != [len(task) for task in persons]:
         raise ValueError("Give a matrix for each task, and who each of its rows is.")
     return tasks
 
@@ -129,13 +129,13 @@ def _between(tasks: Sequence[Floats], persons: Persons) -> tuple[float, tuple[fl
     """What persons add to the variance of the average, P; and, as a term with degrees of freedom
     of its own, what its square adds below Satterthwaite's fraction, √Q with 1."""
     sizes = [len(y) for y in tasks]
-    own: dict[Hashable, dict[int, float]] = defaultdict(dict)
+    deviations: dict[Hashable, dict[int, float]] = defaultdict(dict)
     for place, (y, who) in enumerate(zip(tasks, persons, strict=True)):
         means = y.mean(axis=1)
         for person, apart in zip(who, means - means.mean(), strict=True):
-            own[person][place] = float(apart)
+            deviations[person][place] = float(apart)
     products, common = np.zeros((2, len(tasks), len(tasks)))
-    for apart in own.values():
+    for apart in deviations.values():
         for s in apart:
             for t in apart:
                 products[s, t] += apart[s] * apart[t]
@@ -145,7 +145,7 @@ def _between(tasks: Sequence[Floats], persons: Persons) -> tuple[float, tuple[fl
     covariance = np.divide(products, shares, out=np.zeros_like(products), where=common > 0)
     covariance /= np.outer(n, n) * len(tasks) ** 2
     total, squared = 0.0, 0.0
-    for apart in own.values():
+    for apart in deviations.values():
         places = list(apart)
         value = float(covariance[np.ix_(places, places)].sum())
         least = min(sizes[place] for place in places)

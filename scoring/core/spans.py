@@ -114,8 +114,8 @@ def _class_of(character: str) -> str:
     if "\U0001f1e6" <= character <= "\U0001f1ff":
         return "r"
     kind = category(character)
-    found = _BY_CATEGORY.get(kind) or _BY_MAJOR_CATEGORY.get(kind[0], "o")
-    return "c" if found == "o" and _WITHOUT_SPACES.match(character) else found
+    letter = _BY_CATEGORY.get(kind) or _BY_MAJOR_CATEGORY.get(kind[0], "o")
+    return "c" if letter == "o" and _WITHOUT_SPACES.match(character) else letter
 
 
 def _classes_of(text: str) -> str:
@@ -169,15 +169,15 @@ def reachable(text: str, start: int, end: int, *, by_words: bool = False) -> boo
 def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
     """How many of (text, gold string, its start or None) two taps reach, at any occurrence, as it
     is scored by its text. One not in its text is counted apart, an empty one not at all."""
-    found = [(text, gold, _occurrences(text, gold, start)) for text, gold, start in golds if gold]
-    there = [(text, gold, places) for text, gold, places in found if places]
-    missed = [gold for text, gold, of in there if not any(reachable(text, *one) for one in of)]
+    cases = [(text, gold, _occurrences(text, gold, start)) for text, gold, start in golds if gold]
+    known = [(text, gold, places) for text, gold, places in cases if places]
+    missed = [gold for text, gold, of in known if not any(reachable(text, *place) for place in of)]
     by_words = sum(
-        any(reachable(text, *place, by_words=True) for place in places) for text, _, places in there
+        any(reachable(text, *place, by_words=True) for place in places) for text, _, places in known
     )
-    spans = len(there)
-    unspaced = sum("c" in _classes_of(gold) for _, gold, _ in there)
-    return Reach(spans - len(missed), by_words, spans, len(found) - spans, unspaced, tuple(missed))
+    spans = len(known)
+    unspaced = sum("c" in _classes_of(gold) for _, gold, _ in known)
+    return Reach(spans - len(missed), by_words, spans, len(cases) - spans, unspaced, tuple(missed))
 
 
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:

@@ -130,9 +130,9 @@ def _henderson(y: Floats) -> Floats:
         [m - k_row, size - k_column, m - 1],
         [k_row - m, k_column - n, size - n - m + 1],
     ]
-    found = [rows - grand, columns - grand, np.nansum(y**2) - rows - columns + grand]
+    observed = [rows - grand, columns - grand, np.nansum(y**2) - rows - columns + grand]
     # Least squares: in a design without overlap item and residual variance cannot be told apart.
-    return np.asarray(np.linalg.lstsq(expected, found, rcond=None)[0])
+    return np.asarray(np.linalg.lstsq(expected, observed, rcond=None)[0])
 
 
 def _variance(means: Floats) -> Floats:
@@ -272,8 +272,8 @@ def gap_squares(scores: Floats) -> GapSquares:
     groups, group_of = _linked(person, item, n, m)
     means = np.bincount(item, score) / of_item
     centred = score - means[item]
-    own: Floats = np.asarray(np.bincount(person, centred), float)
-    annotators = max(0.0, float(own @ _effects(person, item, own, group_of)))
+    sums: Floats = np.asarray(np.bincount(person, centred), float)
+    annotators = max(0.0, float(sums @ _effects(person, item, sums, group_of)))
     rest = max(0.0, float(centred @ centred) - annotators)
     by_row = score - (np.bincount(person, score) / answers)[person]
     items = max(0.0, float(by_row @ by_row) - rest)
@@ -327,13 +327,13 @@ def _linked(person: Groups, item: Groups, n: int, m: int) -> tuple[int, Groups]:
     return int(count), np.asarray(group_of[:n], np.intp)
 
 
-def _effects(person: Groups, item: Groups, own: Floats, group_of: Groups) -> Floats:
+def _effects(person: Groups, item: Groups, sums: Floats, group_of: Groups) -> Floats:
     """The annotators' effects by the normal equations, once the items' are eliminated.
 
     An item that everybody saw takes the same off all of them, so such items are left out of the
     equations and only hold people together; without any, one person of each group that shares items
     is held at 0. What the effects explain is the same, as each group's own deviations sum to 0."""
-    n, viewers = len(own), np.bincount(item)
+    n, viewers = len(sums), np.bincount(item)
     by_all = viewers == n
     part = ~by_all[item]
     rows, columns = person[part], item[part]
@@ -345,5 +345,5 @@ def _effects(person: Groups, item: Groups, own: Floats, group_of: Groups) -> Flo
         free[np.unique(group_of, return_index=True)[1]] = False
     effects = np.zeros(n)
     if free.any():
-        effects[free] = scipy.sparse.linalg.splu(equations[free][:, free]).solve(own[free])
+        effects[free] = scipy.sparse.linalg.splu(equations[free][:, free]).solve(sums[free])
     return effects

@@ -63,7 +63,7 @@ def average_interval(
         raise ValueError("An average needs the mean of a task.")
     mean = float(cells.mean())
     se, df = _spread(ses, dfs)
-    longer = float(np.mean([mean_with_one_more(*one) for one in zip(cells, items, strict=True)]))
+    longer = float(np.mean([mean_with_one_more(*cell) for cell in zip(cells, items, strict=True)]))
     effective = longer * (1 - longer) / se**2
     low, high = map(float, wilson_limits(mean, effective, t_quantile(df, LEVEL)))
     return AverageInterval(mean, se, df, effective, low, high)
@@ -86,9 +86,9 @@ def averages_without_each(
 ) -> list[AverageDifference]:
     """The average without any one annotator of any one task, whose tests these are."""
     return [
-        average_difference([*tests[:place], one, *tests[place + 1 :]])
+        average_difference([*tests[:place], test, *tests[place + 1 :]])
         for place, task_tests in enumerate(without)
-        for one in task_tests
+        for test in task_tests
     ]
 
 
@@ -162,8 +162,8 @@ def holds_without_each(test: Tested, without: Iterable[Tested], *, margin: float
     direction, p = likeliest(test, margin=margin)
     if not p <= MOST:
         return False
-    left = (likeliest(one, margin=margin) for one in without)
-    return all(other == direction and own <= MOST for other, own in left)
+    left = (likeliest(test, margin=margin) for test in without)
+    return all(other == direction and other_p <= MOST for other, other_p in left)
 
 
 @dataclass(frozen=True)
@@ -190,10 +190,10 @@ def verdicts(members: Sequence[Member], *, margin: float = 0.0) -> tuple[Verdict
     family, whose p values Holm adjusts. Sure is a direction whose adjusted p is at most 1 − level,
     with the excluded counted as well, that holds without any one annotator, of eight people, that
     lacks nothing and is not exploratory; probable one with that raw p that lacks any of these."""
-    found = _adjusted(members, [member.test for member in members], margin)
+    counted = _adjusted(members, [member.test for member in members], margin)
     with_all = _adjusted(members, [one.with_excluded or one.test for one in members], margin)
-    family = int(np.sum([not np.isnan(adjusted) for _, _, adjusted in found]))
-    every = zip(members, found, with_all, strict=True)
+    family = int(np.sum([not np.isnan(adjusted) for _, _, adjusted in counted]))
+    every = zip(members, counted, with_all, strict=True)
     return tuple(_verdict(*each, family, margin) for each in every)
 
 
@@ -203,18 +203,18 @@ Adjusted = tuple[str, float, float]
 
 def _adjusted(members: Sequence[Member], tests: Sequence[Tested], margin: float) -> list[Adjusted]:
     """Of each test the direction, its p, and that adjusted over those of the family."""
-    found = [likeliest(test, margin=margin) for test in tests]
+    directions = [likeliest(test, margin=margin) for test in tests]
     p = [
-        np.nan if member.people < EXPLORATORY_BELOW or member.exploratory else own
-        for member, (_, own) in zip(members, found, strict=True)
+        np.nan if member.people < EXPLORATORY_BELOW or member.exploratory else raw_p
+        for member, (_, raw_p) in zip(members, directions, strict=True)
     ]
-    return [(*one, adjusted) for one, adjusted in zip(found, holm(p).tolist(), strict=True)]
+    return [(*pair, adjusted) for pair, adjusted in zip(directions, holm(p).tolist(), strict=True)]
 
 
 def _verdict(
-    member: Member, own: Adjusted, including: Adjusted, family: int, margin: float
+    member: Member, counted: Adjusted, including: Adjusted, family: int, margin: float
 ) -> Verdict:
-    direction, p, adjusted = own
+    direction, p, adjusted = counted
     has_too_few = member.people < EXPLORATORY_BELOW
     if has_too_few or not p <= MOST:
         outcome = TOO_FEW if has_too_few else OPEN

@@ -86,17 +86,17 @@ OF_SHOTS = ("shots_do_not_nest", "shot_sets_without_chain")
 
 def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
     """Of what the study uses."""
-    for found in task.audit:
-        if found["severity"] != WARNING:
+    for finding in task.audit:
+        if finding["severity"] != WARNING:
             continue
-        if found["code"] == "gold_not_in_context":
-            sets = {batch.test_set for batch in batches} | {one.training_set for one in batches}
+        if finding["code"] == "gold_not_in_context":
+            sets = {batch.test_set for batch in batches} | {batch.training_set for batch in batches}
             used = Item.objects.filter(item_set__in=filter(None, sets))
             only = set(used.values_list("example", flat=True))
             if absent := gold_not_in_context(Material(task, only)):
                 yield absent.message
-        elif found["code"] not in OF_SHOTS or len({one.shots for one in batches if one.shots}) > 1:
-            yield found["message"]
+        elif finding["code"] not in OF_SHOTS or len({b.shots for b in batches if b.shots}) > 1:
+            yield finding["message"]
 
 
 def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _parts(name: str, batches: Sequence[Batch]) -> Iterator[str]:
     """Such as “1,319 items of GSM8K in 99 parts of 39 to 40, each in 3 of them (seed 7)”."""
     layouts: dict[str, list[int]] = defaultdict(list)
     for batch in batches:
-        if found := LAID_OUT.search(batch.test_set.name):
-            layouts[found[3] or "0"].append(batch.test_set_id)
+        if match := LAID_OUT.search(batch.test_set.name):
+            layouts[match[3] or "0"].append(batch.test_set_id)
     for seed, sets in layouts.items():
         items = Item.objects.filter(item_set__in=sets).order_by()
         sizes, viewers = (
@@ -154,9 +154,9 @@ class Design:
             {learned.items.count() if learned else 0 for learned in trained}
         )
         checked = {batch.check_set for batch in batches if batch.check_set}
-        self.checks = sorted({one.items.count() for one in checked})
-        told = names_of({*by_task, *(one.task for one in checked)})
-        self.checked_tasks = sorted({told[one.task.slug] for one in checked})
+        self.checks = sorted({item_set.items.count() for item_set in checked})
+        told = names_of({*by_task, *(item_set.task for item_set in checked)})
+        self.checked_tasks = sorted({told[item_set.task.slug] for item_set in checked})
         # What those who answered checks of another task read before them.
         self.check_descriptions = {
             told[batch.check_set.task.slug]: (batch.check_set.task, batch.check_description)
@@ -168,7 +168,7 @@ class Design:
         self.shots = sorted({shots for facts in self.tasks for shots in facts.shots})
         # Shots where there are any.
         self.sizes = [shots for shots in self.shots if shots]
-        self.learned = list(dict.fromkeys(_learned(one) for one in trained if one))
+        self.learned = list(dict.fromkeys(_learned(item_set) for item_set in trained if item_set))
         # Whether a task has several cells, by its shots.
         self.has_changes = any(len(task.shots) > 1 for task in self.tasks)
         self.shares_contexts = any(task.clustered for task in self.tasks)
@@ -176,7 +176,7 @@ class Design:
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)
-        kinds = [task.kind for task in (*by_task, *(one.task for one in checked))]
+        kinds = [task.kind for task in (*by_task, *(item_set.task for item_set in checked))]
         self.ways_to_answer = list(dict.fromkeys(str(answer_kind(k).in_words) for k in kinds))
         self.is_corrected = any(task.corrections for task in self.tasks)
         self.policies = sorted(
@@ -187,19 +187,19 @@ class Design:
     def least_check_scores(self) -> str:
         """The least scores of each batch's checks, in percent; empty where there is no floor."""
         checked = [batch for batch in self.batches if batch.check_set]
-        floors = {one.least_check_score for one in checked if one.least_check_score is not None}
+        floors = {b.least_check_score for b in checked if b.least_check_score is not None}
         return " or ".join(f"{floor:g} %" for floor in sorted(floors))
 
     @property
     def pools(self) -> list[str]:
         """Each with who is in it, and how many were wanted."""
-        wanted = Counter[Pool]()
+        places = Counter[Pool]()
         for batch in self.batches:
             if batch.pool:
-                wanted[batch.pool] += batch.wanted
+                places[batch.pool] += batch.wanted
         return [
             f"{pool}{f' ({pool.about})' if pool.about else ''}, {counted(n, 'place')}"
-            for pool, n in wanted.items()
+            for pool, n in places.items()
         ]
 
     @property
@@ -237,8 +237,8 @@ class Design:
         if self.averaged:
             return "the average is primary"
         verb = "are" if len(self.tasks) > 1 else "is"
-        first, *others = self.families
-        return f"{first} {verb} primary" if others else ""
+        first, *rest = self.families
+        return f"{first} {verb} primary" if rest else ""
 
     @cached_property
     def screened(self) -> set[bool]:
@@ -264,20 +264,20 @@ class Design:
             name, _, tolerance = how.partition(TOLERANCE)
             if name != NONE:
                 near = f"; a difference of {tolerance} is none" if tolerance else ""
-                yield [one for one in tasks if one.normalisation == how], NORMALISED[name] + near
+                yield [task for task in tasks if task.normalisation == how], NORMALISED[name] + near
 
     @property
     def admitted(self) -> dict[str, str]:
         """How many of 100 guessers get in, and of 100 careful people how many do not, simulated."""
         return {
-            "guessers": span([round(100 * one.guessers_in) for one in self._simulated]),
-            "careful": span([round(100 * one.careful_out) for one in self._simulated]),
+            "guessers": span([round(100 * figures.guessers_in) for figures in self._simulated]),
+            "careful": span([round(100 * figures.careful_out) for figures in self._simulated]),
         }
 
     @property
     def lets_most_in(self) -> bool:
         """Whether a rule does, of people who guess."""
-        return any(100 * one.guessers_in > MOST_LET_IN for one in self._simulated)
+        return any(100 * figures.guessers_in > MOST_LET_IN for figures in self._simulated)
 
     @cached_property
     def screenings(self) -> dict[int, list[Screening]]:

@@ -52,10 +52,10 @@ class Report:
         self.sort = facts.sort
         mark = SIMULATED.format(self.sort)
         self.marked_title = f"{study.title} ({mark})" if facts.is_rehearsal else study.title
-        sections = [one for one in methods(facts) if with_pay or one.title != PAY]
+        sections = [section for section in methods(facts) if with_pay or section.title != PAY]
         mark = mark.capitalize() if facts.is_rehearsal else ""
-        self.sections = [_marked(one, mark) for one in sections]
-        self.topics = [one for one in sheet(facts) if with_pay or one.name != PAY]
+        self.sections = [_marked(section, mark) for section in sections]
+        self.topics = [topic for topic in sheet(facts) if with_pay or topic.name != PAY]
         # Agreement is given once the study's analysis has been computed.
         self.lacks_agreement = facts.results.lacks_agreement
         self.comparison = facts.results.comparison

@@ -92,7 +92,7 @@ def paragraphs(document: str, part: str, context: dict[str, Any]) -> list[str]:
     text = template.template.render(Context(context, autoescape=False))
     lines = [line.strip(" ") for line in text.split("\n")]
     marked = ("\n" if line == "¶" else line for line in lines if line)
-    return [found for one in " ".join(marked).split("\n") if (found := one.strip(" "))]
+    return [paragraph for one in " ".join(marked).split("\n") if (paragraph := one.strip(" "))]
 
 
 def _terms(facts: Facts) -> Iterator[str]:

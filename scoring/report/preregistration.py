@@ -104,7 +104,7 @@ class Registered:
                 b.test_set.items.values_list("example__context_hash", "example__groups")
                 for b in of_cell
             ]
-            clusters = [{cluster_of(*row, group) for row in own} for own in rows]
+            clusters = [{cluster_of(*row, group) for row in of_batch} for of_batch in rows]
             items, splits, viewers = size_of(of_cell, [*map(self._people, of_cell)], clusters)
             at = of_cell[0].shots_text.removesuffix(f"{shots} shots") or shots
             name = ", ".join(filter(None, [self.names[task], pool]))
@@ -135,17 +135,17 @@ class Registered:
         guess earns."""
         rules: dict[tuple[str, int, int], list[Screening]] = defaultdict(list)
         for batch in self.batches:
-            for one in self.design.screenings[batch.pk]:
-                key = self.names[batch.task_id], one.rule.places, one.rule.items
-                rules[key].append(one)
+            for screening in self.design.screenings[batch.pk]:
+                key = self.names[batch.task_id], screening.rule.places, screening.rule.items
+                rules[key].append(screening)
         return [
             {
                 **dict(zip(("task", "places", "items"), key, strict=True)),
-                "guess": span([round(100 * one.rule.chance) for one in found]),
-                "guessers": span([round(100 * one.figures.guessers_in) for one in found]),
-                "careful": span([round(100 * one.figures.careful_out) for one in found]),
+                "guess": span([round(100 * s.rule.chance) for s in screenings]),
+                "guessers": span([round(100 * s.figures.guessers_in) for s in screenings]),
+                "careful": span([round(100 * s.figures.careful_out) for s in screenings]),
             }
-            for key, found in rules.items()
+            for key, screenings in rules.items()
         ]
 
 
@@ -190,8 +190,8 @@ def _chances(
         return {}
     if not is_small:
         return {"probable": power_of(model, contrast, people, items)}
-    found = simulated_chances(model, contrast, people, items)
-    return {"probable": found.probable, "sure": found.sure} if found else {}
+    chances = simulated_chances(model, contrast, people, items)
+    return {"probable": chances.probable, "sure": chances.sure} if chances else {}
 
 
 def checksum_of(study: Study) -> str:

@@ -125,12 +125,12 @@ class Results:
     @cached_property
     def claims(self) -> dict[str, list[Difference]]:
         """The comparisons by family, those with systems outside it in blocks of their own."""
-        found: dict[str, list[Difference]] = defaultdict(list)
+        claims: dict[str, list[Difference]] = defaultdict(list)
         every = (self.average_tests, self.tests, self.changes)
         for name, tests in zip(FAMILIES, every, strict=True):
             for test in tests:
-                found[BLOCKS.get(block_of(test), name)].append(test)
-        return {name: found[name] for name in (*FAMILIES, *BLOCKS.values()) if name in found}
+                claims[BLOCKS.get(block_of(test), name)].append(test)
+        return {name: claims[name] for name in (*FAMILIES, *BLOCKS.values()) if name in claims}
 
     @property
     def by_chance(self) -> str:
@@ -152,12 +152,12 @@ class Results:
     @property
     def later(self) -> list[str]:
         """Each with the day of its latest run, and why it is not among these."""
-        found = (
+        named = (
             f"{name_of(test)} ({day(when)}, {self._why_later(test, when)})"
             for test in self.tests
             if (when := test.supplement)
         )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(named))
 
     def _why_later(self, test: Difference, when: str) -> str:
         study = self._study

@@ -38,19 +38,19 @@ class Signs:
         counted = Assignment.objects.counted().filter(pk__in=with_signs([study]))
         people = list(counted.select_related("summary"))
         self.people, names = len(people), of_programs()
-        signs = (name for one in people for name in one.summary.signs)
-        found = Counter(names[name] for name in signs if name in names)
-        self.kinds = [f"{name} ({count})" for name, count in found.most_common()]
+        signs = (name for person in people for name in person.summary.signs)
+        counts = Counter(names[name] for name in signs if name in names)
+        self.kinds = [f"{name} ({count})" for name, count in counts.most_common()]
         counted = Assignment.objects.counted().in_places().filter(study=study)
         self.translated = counted.filter(summary__signs__has_key=TRANSLATED).count()
 
     @property
     def table(self) -> Table:
         """Every difference as it is, and without the people who show signs."""
-        found = {_whose(test): test for test in self._without()} if self.people else {}
-        records = (_record(test, found.get(_whose(test))) for test in self._tests)
+        again = {_whose(test): test for test in self._without()} if self.people else {}
+        records = (_record(test, again.get(_whose(test))) for test in self._tests)
         title = "Differences in points of S1, and without the people whose answers show signs."
-        return Table("signs", title, "", COLUMNS, lines_of(records if found else ()), is_short=True)
+        return Table("signs", title, "", COLUMNS, lines_of(records if again else ()), is_short=True)
 
 
 def _whose(test: Difference) -> tuple[object, ...]:

@@ -112,8 +112,8 @@ class Training(Screened):
 
 
 def checked(people: Iterable[Assignment]) -> Screened:
-    found = [person.check_screening for person in people if person.check_screening]
-    return Screened([one["score"] for one in found], sum(not one["passed"] for one in found))
+    screened = [person.check_screening for person in people if person.check_screening]
+    return Screened([one["score"] for one in screened], sum(not one["passed"] for one in screened))
 
 
 class Pay:
@@ -135,8 +135,8 @@ class Pay:
         due = [amount for _, amount in done]
         timed = [(amount, elapsed_hours(a.consented_at, a.finished_at)) for a, amount in done]
         by_task: dict[str, list[tuple[Decimal, float]]] = defaultdict(list)
-        for (person, _), one in zip(done, timed, strict=True):
-            by_task[names[person.batch.task_id]].append(one)
+        for (person, _), pair in zip(done, timed, strict=True):
+            by_task[names[person.batch.task_id]].append(pair)
         # What an hour of elapsed time was worth.
         rates = [float(amount) / hours for amount, hours in timed if hours > 0]
         paid_ms = sum(person.paid_ms for person, _ in done)

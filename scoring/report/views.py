@@ -33,13 +33,13 @@ def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
         frame = study_frame(request.user, study, tab="report")
         return render(request, "scoring/report/withheld.html", frame)
     report = documents.Report(study, with_pay=may(request.user, study, Right.PAY))
-    found = report.comparison
+    compared = report.comparison
     context = {
         "scope": "study",
         "name": study.slug,
         **study_frame(request.user, report.study, tab="report"),
         # What the comparison says it found.
-        "answers": answers(found, shots_of_people(found.rows)),
+        "answers": answers(compared, shots_of_people(compared.rows)),
         "report": report,
         "reference": REFERENCE,
         "from_data": report.count(Source.DATA),
