@@ -120,18 +120,18 @@ def in_order(compared: Scope) -> list[Task]:
     return sorted(compared.tasks, key=lambda task: compared.task_order.index(task.slug))
 
 
-def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
+def chosen_task(tasks: Sequence[Task], query: QueryDict) -> Task | None:
     """The task in the address, else the first one; 404 for one that is not compared."""
-    if "task" not in given:
+    if "task" not in query:
         return tasks[0] if tasks else None
     for task in tasks:
-        if task.slug == given["task"]:
+        if task.slug == query["task"]:
             return task
     raise Http404
 
 
-def _filtered(scores: Sequence[ItemScores], given: QueryDict) -> list[ItemScores]:
-    text, gold = given.get("q", "").strip().lower(), given.get("gold", "")
+def _filtered(scores: Sequence[ItemScores], query: QueryDict) -> list[ItemScores]:
+    text, gold = query.get("q", "").strip().lower(), query.get("gold", "")
     return [
         item
         for item in scores
@@ -158,13 +158,13 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
     form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
     context: dict[str, Any] = {"effect": None}
     if request.method == "POST" and form.is_valid():
-        given: dict[int | str, Given] = {example.pk: form.alternatives(gold)}
+        proposal: dict[int | str, Given] = {example.pk: form.alternatives(gold)}
         seen = _digest(gold, form.cleaned_data["gold"])
         try:
-            (proposed,) = propose_gold(example.task, given)
+            (proposed,) = propose_gold(example.task, proposal)
             if "apply" in request.POST and request.POST.get("seen") == seen:
                 reason = form.cleaned_data["reason"]
-                correct_gold(example.task, given, author=request.user, reason=reason)
+                correct_gold(example.task, proposal, author=request.user, reason=reason)
                 messages.success(
                     request,
                     "The gold is corrected. People and runs are scored by the new version.",

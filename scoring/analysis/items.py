@@ -101,11 +101,11 @@ def given_answers(
 
 
 def _answers(
-    example: Example, cell: Cell, given: Mapping[int, Answers]
+    example: Example, cell: Cell, answers: Mapping[int, Answers]
 ) -> Iterable[dict[str, Any]]:
     gold = _golds([cell]).get(example.pk)
     for member in cell.members if gold is not None else ():
-        answer = given[member.pk].get(example.pk)
+        answer = answers[member.pk].get(example.pk)
         if answer is None:
             continue
         given_texts, golds = as_compared(answer, gold or (), cell.task.normalisation)
@@ -155,8 +155,8 @@ def effect_of(example: Example, before: Gold, after: Gold) -> dict[str, Any]:
     answers of `people` and `runs` that change, how many stay, and the `studies` that keep showing
     the version they started with."""
     people, runs = (
-        [{**one, **_scores(one["answer"], example, before, after)} for one in given]
-        for given in (_of_people(example), _of_runs(example))
+        [{**answer, **_scores(answer["answer"], example, before, after)} for answer in answers]
+        for answers in (_of_people(example), _of_runs(example))
     )
     started = Study.objects.filter(batches__task=example.task, started_at__isnull=False)
     return {
@@ -174,16 +174,16 @@ def _changed(answers: Iterable[Touched]) -> list[Touched]:
 
 
 def _of_people(example: Example) -> Iterable[Touched]:
-    given = Judgement.objects.of_test().filter(
+    judgements = Judgement.objects.of_test().filter(
         example=example,
         assignment__outcome=Outcome.COMPLETED,
         assignment__annotator__channel__is_simulated=False,
     )
-    given = given.select_related(
+    judgements = judgements.select_related(
         *("assignment__annotator", "assignment__study", "assignment__exclusion"),
         "assignment__batch__training_set",
     )
-    for judgement in given.order_by("pk"):
+    for judgement in judgements.order_by("pk"):
         assignment = judgement.assignment
         yield {
             "who": assignment.annotator.pseudonym,
@@ -196,8 +196,8 @@ def _of_people(example: Example) -> Iterable[Touched]:
 
 
 def _of_runs(example: Example) -> Iterable[Touched]:
-    given = Prediction.objects.filter(example=example, run__state=RunState.COMPLETE)
-    for prediction in given.select_related("run").order_by("pk"):
+    predictions = Prediction.objects.filter(example=example, run__state=RunState.COMPLETE)
+    for prediction in predictions.select_related("run").order_by("pk"):
         run = prediction.run
         yield {
             "who": run.system,

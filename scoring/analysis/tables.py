@@ -22,10 +22,10 @@ def _table(name: str, *columns: Column) -> Table:
     return table_in(__file__, name, columns)
 
 
-def _own(name: str, keys: str = "") -> tuple[Column, ...]:
+def _further(name: str, keys: str = "") -> tuple[Column, ...]:
     """All that the table has beside those of rows and tests; or these, with some of rows."""
-    own = columns_in(__file__, name)
-    return picked({**BY_KEY, **own}, keys) if keys else tuple(own.values())
+    columns = columns_in(__file__, name)
+    return picked({**BY_KEY, **columns}, keys) if keys else tuple(columns.values())
 
 
 TESTS = _table(
@@ -36,20 +36,20 @@ TESTS = _table(
 )
 SYSTEMS = _table(
     "systems",
-    *_own("systems", "task shots system method parameters"),
+    *_further("systems", "task shots system method parameters"),
     *picked(OF_TESTS, "other_system other_method other_parameters"),
-    *(*_own("systems", "mean other_mean"), *DIFFERENCE),
+    *(*_further("systems", "mean other_mean"), *DIFFERENCE),
     *(*picked(OF_TESTS, "runs runs_left_out"), *VERDICT, *SCORED_UNDER),
 )
 CHANGES = _table(
     "changes",
-    *(*WHERE, *picked(OF_TESTS, "other_shots"), *_own("changes"), *DIFFERENCE),
+    *(*WHERE, *picked(OF_TESTS, "other_shots"), *_further("changes"), *DIFFERENCE),
     *(*picked(OF_TESTS, "n other_n"), *VERDICT, *SCORED_UNDER),
 )
 CELLS = _table(
     "uncertainty",
     *WHERE,
-    *_own(
+    *_further(
         "uncertainty",
         "mean sd sd_ddof0 n m new_items_low new_items_high new_items_df new_items_method "
         "guard_low guard_high these_items_low these_items_high these_items_method annotator_var "
@@ -58,13 +58,13 @@ CELLS = _table(
     ),
     *SCORED_UNDER,
 )
-TOGETHER = _table("agreement", *WHERE, *_own("agreement"), *SCORED_UNDER)
+TOGETHER = _table("agreement", *WHERE, *_further("agreement"), *SCORED_UNDER)
 # Drawn, not read: its file alone has the points.
-CURVES = _table("curves", *WHERE, *_own("curves"), *SCORED_UNDER)
+CURVES = _table("curves", *WHERE, *_further("curves"), *SCORED_UNDER)
 AVERAGES = _table("aggregates", *OF_AVERAGES)
 AVERAGE_TESTS = _table(
     "average-tests",
-    *(*picked(OF_TESTS, "study pool simulated shots"), *SYSTEM, *_own("average-tests")),
+    *(*picked(OF_TESTS, "study pool simulated shots"), *SYSTEM, *_further("average-tests")),
     *(*picked(OF_TESTS, "low high p p_holm"), *VERDICT, *picked(OF_TESTS, "n runs tasks")),
     BY_KEY["notes"],
 )
@@ -105,8 +105,8 @@ ALL = (TESTS, SYSTEMS, CHANGES, CELLS, TOGETHER, AVERAGES, AVERAGE_TESTS, SIDES)
 TABLES = {table.name: table for table in (*ALL, CURVES)}
 PROVENANCE = _table(
     "provenance",
-    *_own("provenance", "inputs computed_at stale seed scorer_version"),
-    *_own("provenance", "references estimand interim"),
+    *_further("provenance", "inputs computed_at stale seed scorer_version"),
+    *_further("provenance", "references estimand interim"),
 )
 
 

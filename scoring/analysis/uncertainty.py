@@ -86,9 +86,9 @@ def agreement(cell: Cell, together: Row | None, *, seed: int) -> Record:
     }
 
 
-def _limits(name: str, found: Agreement) -> Record:
+def _limits(name: str, measured: Agreement) -> Record:
     return {
-        name: known(found.value),
-        f"{name}_low": known(found.low),
-        f"{name}_high": known(found.high),
+        name: known(measured.value),
+        f"{name}_low": known(measured.low),
+        f"{name}_high": known(measured.high),
     }

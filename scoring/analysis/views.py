@@ -42,7 +42,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
         "stale": stale,
         "waiting": stale and kept.job is not None and not kept.job.is_over,
         "tables": shown,
-        "curves": next((one for one in _tables(kept, drawn=True) if one.lines), None),
+        "curves": next((table for table in _tables(kept, drawn=True) if table.lines), None),
         "open": _open(request, shown),
         "terms": terms,
         "interim": told_interim(compared.interim, compared.titles),
@@ -193,13 +193,13 @@ def usual_columns(table: Table) -> tuple[str, ...]:
 def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
     """Policy, normalisation and gold version, where all figures are under the same: then the page
     says them once. Empty where they differ."""
-    found = {
+    terms = {
         tuple(record[key] for key in TERMS)
         for table in tables
         if set(TERMS) <= set(table.keys)
         for record in table.records
     }
-    return dict(zip(TERMS, found.pop(), strict=True)) if len(found) == 1 else {}
+    return dict(zip(TERMS, terms.pop(), strict=True)) if len(terms) == 1 else {}
 
 
 def _cells(record: Record, words: Mapping[str, str]) -> dict[str, Value | Cell]:

@@ -69,14 +69,14 @@ class FiguresViewSet(OfStudies):
         """The table of people and systems, as its page and exports have it. 202: a worker computes
         it, so ask again; POST has one computed that was stopped or failed."""
         asked, form = page_request(request), form_of(request, COMPARISONS)
-        found, choices = requests.asked(asked, "study", slug)
+        compared, choices = requests.asked(asked, "study", slug)
         if request.method == "POST":
             self.refuse_fields()
-            enqueue_table(found, choices, author=user_of(request))
+            enqueue_table(compared, choices, author=user_of(request))
             return _waits()
-        seen = glance(found, choices, author=user_of(request))
+        seen = glance(compared, choices, author=user_of(request))
         if seen.table and not seen.is_stale:
-            return comparison_file(asked, found, seen.table, form)
+            return comparison_file(asked, compared, seen.table, form)
         if seen.is_waiting or seen.kept.job is None:
             return _waits()
         raise Conflict(f"It was not computed: {seen.kept.job.message} Send a POST to try again.")
@@ -121,9 +121,9 @@ class FiguresViewSet(OfStudies):
         """Have everything packed into one zip, by a job that then has the file."""
         study = self.study(Right.PEOPLE, "annotation.view_judgement")
         require(user_of(request), study, Right.GOLD, permission="annotation.view_judgement")
-        given = taken(request, BundleSerializer)
-        check_packable(study, texts=given["texts"])
-        about = {"study": study.pk, **given}
+        sent = taken(request, BundleSerializer)
+        check_packable(study, texts=sent["texts"])
+        about = {"study": study.pk, **sent}
         return ordered(enqueue(PACK, about, author=user_of(request)))
 
 

@@ -78,8 +78,8 @@ class ModelSettings:
     budget: float | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "ModelSettings":
-        said = {field.name: given[field.name] for field in fields(cls) if field.name in given}
+    def of(cls, values: Mapping[str, Any]) -> "ModelSettings":
+        said = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         return cls(**{**said, "prices": tuple(said["prices"]) if said.get("prices") else None})
 
     def cost(self, read: int, written: int) -> float | None:
@@ -106,10 +106,10 @@ class ModelSettings:
         names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
         # What came later is left out where it is as before, so that older runs are taken up.
         as_before = {"answers": ranking.TEXT, "reasoning": False, "system": ""}
-        others = {
+        changed = {
             n: getattr(self, n) for n, value in as_before.items() if getattr(self, n) != value
         }
-        return {name: getattr(self, name) for name in names} | others
+        return {name: getattr(self, name) for name in names} | changed
 
     @property
     def name_of_system(self) -> str:
@@ -204,7 +204,7 @@ class Prompts:
             if way != ranking.TEXT:
                 lines = [ranking.with_options(line, prompts) for line in lines]
             if way == ranking.CALIBRATED:
-                emptied = [write(one) for one in ranking.content_free(prompts)]
+                emptied = [write(empty) for empty in ranking.content_free(prompts)]
                 of_each = zip(*(tests_of(some) for some in emptied), strict=True)
                 for line, free in zip(lines, of_each, strict=True):
                     line[ranking.CONTENT_FREE] = [one["prompt"] for one in free]
@@ -241,14 +241,14 @@ class AskedRun:
         self.checksum = _sha256([[line["id"], content_of(line)] for line in lines])
         self.key = _sha256([self.checksum, settings.answering()], sort_keys=True)
         # Complete ones before the open one.
-        own = Run.objects.filter(test_set=self.items.item_set, source_format=FORMAT, owner=owner)
-        self.earlier = own.filter(report__asked__key=self.key).order_by("state", "pk")
+        stored = Run.objects.filter(test_set=self.items.item_set, source_format=FORMAT, owner=owner)
+        self.earlier = stored.filter(report__asked__key=self.key).order_by("state", "pk")
         self.known: dict[int, Prediction] = {}
         for run in self.earlier:
             for prediction in run.predictions.select_related("reply"):
                 self.known.setdefault(prediction.example_id, prediction)
-        wanted = {self.items.find(line["example"]): line for line in lines[:limit]}
-        self.missing = {pk: line for pk, line in wanted.items() if pk not in self.known}
+        asked = {self.items.find(line["example"]): line for line in lines[:limit]}
+        self.missing = {pk: line for pk, line in asked.items() if pk not in self.known}
 
     @property
     def in_words(self) -> str:
@@ -325,9 +325,9 @@ class AskedRun:
     @transaction.atomic
     def _copy(self) -> None:
         """Take over what a complete run on some of the prompts was told."""
-        others = {pk: p for pk, p in self.known.items() if p.run_id != self.run.pk}
-        storing.add_predictions(self.run, {pk: tuple(p.answer) for pk, p in others.items()})
-        self._keep_replies({pk: prediction.reply for pk, prediction in others.items()})
+        former = {pk: p for pk, p in self.known.items() if p.run_id != self.run.pk}
+        storing.add_predictions(self.run, {pk: tuple(p.answer) for pk, p in former.items()})
+        self._keep_replies({pk: prediction.reply for pk, prediction in former.items()})
 
     def _take_the_place_of_parts(self) -> None:
         """Complete runs of fewer prompts, whose answers this one took over, would count twice."""

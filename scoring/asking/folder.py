@@ -29,21 +29,21 @@ class Folder:
 
     def told(self, prompt: str, texts: Sequence[str]) -> Likelihoods:
         context = self._tokens(prompt)
-        own = [self._tokens(prompt + text)[len(context) :] for text in texts]
-        if self._most and len(context) + max(map(len, own)) > self._most:
+        parts = [self._tokens(prompt + text)[len(context) :] for text in texts]
+        if self._most and len(context) + max(map(len, parts)) > self._most:
             raise Refusal(
                 f"The prompt has {len(context)} tokens, and the model reads {self._most} at most: "
                 "show fewer shots."
             )
         with self._lock, torch.inference_mode():
-            sums = [self._sum(context, some, text) for some, text in zip(own, texts, strict=True)]
-        return Likelihoods(sums, sum(len(context) + len(some) for some in own), 0, self._version)
+            sums = [self._sum(context, some, text) for some, text in zip(parts, texts, strict=True)]
+        return Likelihoods(sums, sum(len(context) + len(some) for some in parts), 0, self._version)
 
-    def _sum(self, context: list[int], own: list[int], text: str) -> float:
-        inputs = torch.tensor([[*context, *own]], device=self._model.device)
+    def _sum(self, context: list[int], option: list[int], text: str) -> float:
+        inputs = torch.tensor([[*context, *option]], device=self._model.device)
         # The last place says what would follow the option.
-        logits = self._model(inputs, logits_to_keep=len(own) + 1).logits[0, :-1].float()
-        known = logits.log_softmax(-1)[range(len(own)), own]
+        logits = self._model(inputs, logits_to_keep=len(option) + 1).logits[0, :-1].float()
+        known = logits.log_softmax(-1)[range(len(option)), option]
         return sum_of(known.tolist(), text)
 
     def _tokens(self, text: str) -> list[int]:

@@ -77,8 +77,8 @@ class LikelihoodClient:
         return Reply(
             text=as_reply(line, *known),
             version=prompts[0].version,
-            input_tokens=sum(one.read for one in prompts),
-            output_tokens=sum(one.written for one in prompts),
+            input_tokens=sum(prompt.read for prompt in prompts),
+            output_tokens=sum(prompt.written for prompt in prompts),
         )
 
     def _told(self, prompt: str, line: Line) -> Likelihoods:
@@ -98,7 +98,7 @@ class Endpoint:
             max_retries=settings.retries,
             http_client=openai.DefaultHttpxClient(event_hooks={"response": [self._heard]}),
         )
-        self._of = self._way()
+        self._of = self._probed()
         named = "echo" if self._of == self._echoed else "token by token"
         self.way = f"openai {openai.__version__}, completions with log-probabilities, {named}"
 
@@ -111,7 +111,7 @@ class Endpoint:
         )
         return Likelihoods(sums, read, written, heard[-1]["model"])
 
-    def _way(self) -> Callable[..., list[float]]:
+    def _probed(self) -> Callable[..., list[float]]:
         why = "it sends none"
         for way in (self._echoed, self._forced):
             try:
@@ -156,8 +156,8 @@ class Endpoint:
 
         sums = []
         for text in texts:
-            own = tuple(self._tokens(prompt + text)[len(context) :])
-            sums.append(sum_of([of_last(own[: n + 1]) for n in range(len(own))], text))
+            tokens = tuple(self._tokens(prompt + text)[len(context) :])
+            sums.append(sum_of([of_last(tokens[: n + 1]) for n in range(len(tokens))], text))
         return sums
 
     def _completion(self, heard: list[Any], prompt: str | list[int], **more: Any) -> Any:

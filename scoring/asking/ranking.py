@@ -45,7 +45,7 @@ class Likelihoods(NamedTuple):
 
 def sum_of(of_tokens: Sequence[float | None], text: str) -> float:
     """The log-probability of an option, from those of its tokens. Raises Refusal without some."""
-    known = [one for one in of_tokens if one is not None]
+    known = [value for value in of_tokens if value is not None]
     if not known or len(known) < len(of_tokens):
         raise Refusal(f"The model gives no log-probability of “{text.strip()}”.")
     return sum(known)
@@ -95,16 +95,16 @@ def mean_of_shares(told: Sequence[Sequence[float]]) -> list[float]:
     """The log of each option's mean probability among the options, over several prompts."""
     special = scipy.special
     shares = special.log_softmax(told, axis=1)
-    return [float(one) for one in special.logsumexp(shares, axis=0) - log(len(told))]
+    return [float(value) for value in special.logsumexp(shares, axis=0) - log(len(told))]
 
 
 def as_reply(line: Mapping[str, Any], *log_probabilities: Sequence[float]) -> str:
     """Write the log probabilities after the prompt as a reply; where it is calibrated, those
     without content beside them."""
     of_each = zip(
-        *([round(one, DIGITS) for one in some] for some in log_probabilities), strict=True
+        *([round(value, DIGITS) for value in some] for some in log_probabilities), strict=True
     )
-    figures = [one[0] if len(one) == 1 else one for one in of_each]
+    figures = [numbers[0] if len(numbers) == 1 else numbers for numbers in of_each]
     return json.dumps(dict(zip(line[WRITTEN], figures, strict=True)), ensure_ascii=False)
 
 
@@ -116,6 +116,6 @@ def chosen(reply: str, line: Mapping[str, Any], way: str) -> tuple[str, ...]:
     if way == CALIBRATED:
         scores = [after - free for after, free in scores]
     if way == NORMALIZED:
-        scores = [one / len(text) for one, text in zip(scores, line[WRITTEN], strict=True)]
+        scores = [score / len(text) for score, text in zip(scores, line[WRITTEN], strict=True)]
     answers = line.get("labels") or line["options"]
     return (answers[scores.index(max(scores))],)

@@ -141,8 +141,8 @@ class RunModelForm(forms.Form):
             field.choices = [(value, called.get(value, str(value))) for value in values]
         chooser = self.fields["study"]
         assert isinstance(chooser, forms.ModelChoiceField)
-        own = studies(user, Right.SET_UP).filter(benchmark=benchmark)
-        chooser.queryset = own.exclude(state=StudyState.DRAFT).distinct()
+        of_user = studies(user, Right.SET_UP).filter(benchmark=benchmark)
+        chooser.queryset = of_user.exclude(state=StudyState.DRAFT).distinct()
 
     def clean_episodes(self) -> list[int]:
         words = self.cleaned_data["episodes"].replace(",", " ").split()
@@ -159,9 +159,9 @@ class RunModelForm(forms.Form):
     def arguments(self) -> dict[str, Any]:
         """The arguments of the job."""
         others = ("study", "templates")
-        given = {name: value for name, value in self.cleaned_data.items() if name not in others}
+        values = {name: value for name, value in self.cleaned_data.items() if name not in others}
         study = self.cleaned_data["study"]
-        return {"benchmark": self.benchmark.pk, "study": study.pk if study else None, **given}
+        return {"benchmark": self.benchmark.pk, "study": study.pk if study else None, **values}
 
 
 def spent_on(benchmark: Benchmark) -> QuerySet[Spending, Any]:

@@ -13,12 +13,12 @@ from pathlib import Path
 import django
 
 
-def main(file: str, given: str) -> None:
+def main(file: str, numbers: str) -> None:
     django.setup()
     from annotation.models.errors import BadInput
     from scoring.bundle.packing import FIELDS, Limits, verify_bundle
 
-    limits = Limits(*json.loads(given))
+    limits = Limits(*json.loads(numbers))
     resource.setrlimit(resource.RLIMIT_AS, 2 * (limits.megabytes * 1_000_000,))
     # Where whoever waits for it is gone.
     resource.setrlimit(resource.RLIMIT_CPU, 2 * (limits.seconds,))

@@ -81,7 +81,7 @@ class Contents:
 
     @property
     def files(self) -> Mapping[str, Columns]:
-        return {name: own for name, own in FILES.items() if name != TEXTS or self.with_texts}
+        return {name: fields for name, fields in FILES.items() if name != TEXTS or self.with_texts}
 
     def rows(self, file: str) -> Rows:
         yield from getattr(self, f"_rows_of_{file.removesuffix('.jsonl')}")(FILES[file])
@@ -123,13 +123,13 @@ class Contents:
 
     def _description(self, task: models.Task) -> str:
         """As annotators saw it, in the work or before the checks."""
-        own = [batch.description for batch in self._batches if batch.task_id == task.pk]
+        descriptions = [batch.description for batch in self._batches if batch.task_id == task.pk]
         checks = [
             batch.check_description
             for batch in self._batches
             if batch.check_set and batch.check_set.task_id == task.pk
         ]
-        return [*own, *checks][0]
+        return [*descriptions, *checks][0]
 
     def _rows_of_batches(self, columns: Columns) -> Rows:
         for batch in self._batches:
@@ -174,9 +174,9 @@ class Contents:
         for start in range(0, len(self._assignments), ASSIGNMENTS_AT_ONCE):
             some = self._assignments[start : start + ASSIGNMENTS_AT_ONCE]
             number = {assignment.pk: start + place for place, assignment in enumerate(some, 1)}
-            given = models.Judgement.objects.filter(assignment__in=some).select_related("example")
+            answers = models.Judgement.objects.filter(assignment__in=some).select_related("example")
             by_pk = {assignment.pk: assignment for assignment in some}
-            for judgement in sorted(given, key=lambda j: (number[j.assignment_id], j.step)):
+            for judgement in sorted(answers, key=lambda j: (number[j.assignment_id], j.step)):
                 assignment = by_pk[judgement.assignment_id]
                 yield _row(
                     columns,
@@ -206,7 +206,7 @@ class Contents:
 
     def _item_sets(self) -> Iterable[models.ItemSet]:
         sets = ((batch.check_set, batch.training_set, batch.test_set) for batch in self._batches)
-        return {found.pk: found for found in chain.from_iterable(sets) if found}.values()
+        return {each.pk: each for each in chain.from_iterable(sets) if each}.values()
 
     def _examples(self, task: models.Task) -> Any:
         sets = [item_set.pk for item_set in self._item_sets() if item_set.task_id == task.pk]
@@ -218,8 +218,8 @@ def _row(columns: Columns, thing: object, **known: Any) -> dict[str, Any]:
     return {
         name: known[name]
         if name in known
-        else reduce(_part, (one.source or name).split("."), thing)
-        for name, one in columns.items()
+        else reduce(_part, (column.source or name).split("."), thing)
+        for name, column in columns.items()
     }
 
 

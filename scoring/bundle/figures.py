@@ -40,8 +40,8 @@ NUMBERS = ("mean", "sd", "n", "m", "ci_low", "ci_high")
 # The score of one answer
 
 
-def s1(given: Iterable[str], right: Iterable[str]) -> float:
-    answer, gold = set(given) - {""}, set(right) - {""}
+def s1(texts: Iterable[str], right: Iterable[str]) -> float:
+    answer, gold = set(texts) - {""}, set(right) - {""}
     if not answer and not gold:
         return 1.0
     return 2 * len(answer & gold) / (len(answer) + len(gold))
@@ -66,8 +66,8 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
     seen = ~np.isnan(y)
     centre = np.nanmean(np.nanmean(y, axis=0))
     number = {name: k for k, name in enumerate(names)}
-    own = np.array([number[cluster] for cluster in clusters])
-    order, sizes = np.argsort(own, kind="stable"), np.bincount(own)
+    labels = np.array([number[cluster] for cluster in clusters])
+    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
     starts = np.cumsum(sizes) - sizes
     total = np.add.reduceat(np.where(seen, y - centre, 0)[:, order], starts, axis=1)
     count = np.add.reduceat(seen[:, order].astype(int), starts, axis=1)
@@ -109,9 +109,9 @@ def gap_spread(y: Array, extra: float) -> tuple[float, float, int] | None:
     # Of annotators, once the items' means are eliminated; one of each group is held at 0.
     centred = score - (np.bincount(item, score) / viewers)[item]
     free = np.setdiff1d(np.arange(n), np.unique(group_of, return_index=True)[1])
-    own: Array = np.bincount(person, centred)[free]
+    sums: Array = np.bincount(person, centred)[free]
     equations: Any = sparse.csc_array(sparse.diags_array(answers.astype(float)) - common)
-    explained = max(0.0, float(own @ sparse.linalg.splu(equations[free][:, free]).solve(own)))
+    explained = max(0.0, float(sums @ sparse.linalg.splu(equations[free][:, free]).solve(sums)))
     rest = max(0.0, float(centred @ centred) - explained)
     by_row = score - (np.bincount(person, score) / answers)[person]
     items = max(0.0, float(by_row @ by_row) - rest)
@@ -209,7 +209,7 @@ def over_episodes(y: Array, episodes: Sequence[int], estimand: str) -> Row:
     by_episode = defaultdict(list)
     for episode, row in zip(episodes, y, strict=True):
         by_episode[episode].append(np.nanmean(row))
-    means = np.array([np.mean(own) for own in by_episode.values()])
+    means = np.array([np.mean(values) for values in by_episode.values()])
     size = len(means)
     figures: Row = {"mean": means.mean(), "sd": means.std(), "n": len(y), "m": size}
     if size < 2 or estimand != "new_items":
@@ -253,8 +253,8 @@ def rebuilt(read: Callable[[str], Iterator[Row]]) -> Iterator[Row]:
         # Bundles from before there were pools name none.
         asked = {name: row.get(name) for name in KEY}
         names = ("kind", "task", "shots", "pool", "with_excluded")
-        own = cells.get(tuple(asked[name] for name in names), [])
-        figures = cell_figures(own, sets, scores[row["references"]], row["asked"]) if own else {}
+        cell = cells.get(tuple(asked[name] for name in names), [])
+        figures = cell_figures(cell, sets, scores[row["references"]], row["asked"]) if cell else {}
         asked["ci_method"] = figures.get("ci_method")
         yield asked | {name: in_percent(name, figures.get(name)) for name in NUMBERS}
 
@@ -287,8 +287,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent)
     read = read_folder(parser.parse_args().folder)
     farthest = 0.0
-    for row, given in zip(rebuilt(read), read("figures.jsonl"), strict=True):
-        farthest = max(farthest, distance(row, given))
+    for row, published in zip(rebuilt(read), read("figures.jsonl"), strict=True):
+        farthest = max(farthest, distance(row, published))
         shown = [f"{row[name]:.12g}" if row[name] is not None else "-" for name in NUMBERS]
         print(*[row[name] for name in KEY], row["ci_method"] or "-", *shown, sep="\t")
     print(f"The largest difference from figures.jsonl: {farthest:.3g}", file=sys.stderr)

@@ -112,8 +112,8 @@ def readme(about: Mapping[str, Any]) -> str:
     kinds = {"simulated annotators": "simulated", "excluded assignments": "with_excluded"}
     marked = [name for name, key in kinds.items() if about[key]]
     left = [name for name in kinds if name not in marked]
-    held = [f"Marked and included: {' and '.join(marked)}."] if marked else []
-    held += [f"Left out: {' and '.join(left)}."] if left else []
+    parts = [f"Marked and included: {' and '.join(marked)}."] if marked else []
+    parts += [f"Left out: {' and '.join(left)}."] if left else []
     source = escaped_markdown(about["benchmark_source"] or "")
     words = {
         **{name: escaped_markdown(about[name]) for name in NAMED},
@@ -123,7 +123,7 @@ def readme(about: Mapping[str, Any]) -> str:
         "texts": "The texts are in `texts.jsonl`."
         if about["texts"]
         else "The texts themselves are not here: examples are named by hashes of their content.",
-        "left_out": " ".join(held),
+        "left_out": " ".join(parts),
         "source": f" ({source})" if source else "",
     }
     return render_to_string("scoring/bundle/readme.txt", words)
@@ -171,10 +171,10 @@ def verify_bundle(
     """Verify a bundle without storing it. Raises BadInput with what was changed, is missing, or
     does not follow."""
     with open_files(source) as files:
-        found = _check_files(files)
-        if checksum and checksum != found:
+        actual = _check_files(files)
+        if checksum and checksum != actual:
             raise BadInput(
-                f"This is another bundle than the published one: its checksum is {found}."
+                f"This is another bundle than the published one: its checksum is {actual}."
             )
         about = _read_about(files)
         figures = list(_read(files, "figures.jsonl"))
@@ -191,7 +191,7 @@ def verify_bundle(
             raise BadInput(f"The files of the bundle do not fit together ({said}).") from error
     slug, title, benchmark = (about[name] for name in NAMED)
     return ImportedStudy(
-        checksum=found, slug=slug, title=title, benchmark=benchmark, about=about, figures=figures
+        checksum=actual, slug=slug, title=title, benchmark=benchmark, about=about, figures=figures
     )
 
 

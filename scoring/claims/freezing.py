@@ -18,21 +18,21 @@ def freeze(
 ) -> FrozenClaims:
     """The next version of a study's claims, with the runs that they rest on. Where somebody else
     froze the same meanwhile, or the closing, theirs. Raises NotReady before it is settled."""
-    held = Study.objects.select_for_update().get(pk=study.pk)
-    if not held.is_settled:
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if not locked.is_settled:
         raise NotReady("What a study claims is frozen once it is closed and nobody is at work.")
-    former = latest(held)
+    former = latest(locked)
     if former and (reason == Reason.CLOSING or former.fingerprint == fingerprint):
         return former
     frozen = FrozenClaims.objects.create(
-        study=held,
+        study=locked,
         version=former.version + 1 if former else 1,
         reason=reason,
-        margin=held.margin,
-        systems=family_of(held),
+        margin=locked.margin,
+        systems=family_of(locked),
         fingerprint=fingerprint,
         claims=claims,
     )
     FrozenRun.objects.bulk_create(FrozenRun(claims=frozen, run=run) for run in runs)
-    tell(held, HookEvent.FROZEN, at=clock.now(), version=frozen.version)
+    tell(locked, HookEvent.FROZEN, at=clock.now(), version=frozen.version)
     return frozen

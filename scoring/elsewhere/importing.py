@@ -108,7 +108,7 @@ def import_people(
         raise BadInput(sentence)
     report.people = len({person for person, _ in work})
     report.stored = sum(map(len, work.values()))
-    report.scores = sum(one.score is not None for given in work.values() for one in given)
+    report.scores = sum(answer.score is not None for answers in work.values() for answer in answers)
     if not dry_run:
         name, source = order.name.strip(), order.source.strip()
         about: dict[str, Any] = {"clusters": order.clusters, "at": at, "owner": owner}
@@ -172,21 +172,21 @@ class _Reading:
             return self._miss(row, f"the test set of {task.slug} has no item", item)
         except BadInput as error:
             raise BadInput(f"{row.where}: {error}") from error
-        given = self._work[person, sets]
-        if example in given:
-            before = given[example][0].line
+        answers = self._work[person, sets]
+        if example in answers:
+            before = answers[example][0].line
             row.refuse(f"“{person}” has answered the item “{item}” on line {before} already.")
         self._check_once(row, person, task, sets)
-        given[example] = row, self._given(row, example)
+        answers[example] = row, self._answer_of(row, example)
 
     def work(self) -> Mapping[tuple[str, Sets], list[Given]]:
         by_sets = defaultdict[Sets, list[tuple[Record, Given]]](list)
-        for (_, sets), given in self._work.items():
-            by_sets[sets] += given.values()
+        for (_, sets), answers in self._work.items():
+            by_sets[sets] += answers.values()
         ways = {sets: self._way(sets, rows) for sets, rows in by_sets.items()}
         return {
-            (person, sets): [self._settled(*one, sets, ways[sets]) for one in given.values()]
-            for (person, sets), given in self._work.items()
+            (person, sets): [self._settled(*pair, sets, ways[sets]) for pair in answers.values()]
+            for (person, sets), answers in self._work.items()
         }
 
     def _miss(self, row: Record, lack: str, name: str) -> None:
@@ -209,16 +209,16 @@ class _Reading:
         if not shots and split is None:
             return None, test_set
         sets = task.item_sets.filter(role=Role.TRAINING, shots=shots, episode=None)
-        found = list(sets if split is None else sets.filter(split=split))
-        if len(found) == 1:
-            return found[0], test_set
-        which = f"{len(found)} sets" if found else "no set"
+        fitting = list(sets if split is None else sets.filter(split=split))
+        if len(fitting) == 1:
+            return fitting[0], test_set
+        which = f"{len(fitting)} sets" if fitting else "no set"
         raise BadInput(
             f"the task {task.slug} has {which} of {shots} shots: say in the columns “shots” and "
             "“split” which one these people saw, or leave both out."
         )
 
-    def _given(self, row: Record, example: int) -> Given:
+    def _answer_of(self, row: Record, example: int) -> Given:
         seconds = _number(row, "seconds", most=LONGEST_ANSWER_S) or 0.0
         if self._gives == "score":
             score = MARKS.get(_text(row, "score").lower())
@@ -231,12 +231,12 @@ class _Reading:
     def _way(self, sets: Sets, rows: list[tuple[Record, Given]]) -> str:
         """How answers to items with options of their own name these, if one way fits all."""
         asked = self._finder(sets[1]).asked
-        own = {n: given for n, (_, given) in enumerate(rows) if asked[given.example].options}
-        if self._gives == "score" or not own or self._order.answer_by:
+        choosing = {n: given for n, (_, given) in enumerate(rows) if asked[given.example].options}
+        if self._gives == "score" or not choosing or self._order.answer_by:
             return self._order.answer_by
-        options = {n: asked[given.example].options for n, given in own.items()}
+        options = {n: asked[given.example].options for n, given in choosing.items()}
         try:
-            return way_of({n: given.answer for n, given in own.items()}, options)
+            return way_of({n: given.answer for n, given in choosing.items()}, options)
         except BadInput as error:
             raise BadInput(f"{rows[0][0].file}: {error} (--answer-by).") from error
 
@@ -254,7 +254,7 @@ class _Reading:
             row.refuse(f"{error}.")
         if breach_of_form(answer, asked, task):
             given_text = ", ".join(f"“{piece}”" for piece in given.answer) or "an empty answer"
-            offered = ", ".join(f"“{one}”" for one in kind.options_as_read(asked))
+            offered = ", ".join(f"“{option}”" for option in kind.options_as_read(asked))
             could = f"it offers {offered}" if offered else "it is no part of the text"
             row.refuse(f"{given_text} is no answer to the item “{_text(row, 'item')}”: {could}.")
         return replace(given, answer=answer)

@@ -16,15 +16,15 @@ JOB = "import_people"
 def import_uploaded_people(job: Job, progress: queue.Progress) -> queue.Result:
     """The upload is the file; arguments: benchmark, its id, and the fields of an `Order` besides,
     with `dry_run`. Safe to run twice: what an attempt stored that was lost is there."""
-    given: dict[str, Any] = {**job.arguments}
-    benchmark = Benchmark.objects.filter(pk=given.pop("benchmark")).first()
+    arguments: dict[str, Any] = {**job.arguments}
+    benchmark = Benchmark.objects.filter(pk=arguments.pop("benchmark")).first()
     if job.upload is None or benchmark is None:
         raise BadInput("The file or its benchmark is no longer there: upload the file again.")
-    about = {"title": given["name"], "source": given["source"], "benchmark": benchmark}
-    if there := Study.objects.filter(**about, created_at__gte=job.created_at).first():
-        return _stored(there, f"Stored as the study “{there.slug}”.")
-    dry_run, file = given.pop("dry_run"), job.upload.name
-    order, at = Order(benchmark=benchmark, **given), clock.now()
+    about = {"title": arguments["name"], "source": arguments["source"], "benchmark": benchmark}
+    if study := Study.objects.filter(**about, created_at__gte=job.created_at).first():
+        return _stored(study, f"Stored as the study “{study.slug}”.")
+    dry_run, file = arguments.pop("dry_run"), job.upload.name
+    order, at = Order(benchmark=benchmark, **arguments), clock.now()
     data, owner = bytes(job.upload.data), job.author
     report = import_people(data, file, order, at=at, owner=owner, dry_run=dry_run)
     summary = " ".join(report.in_words())

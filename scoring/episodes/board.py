@@ -102,7 +102,7 @@ class EpisodeReader:
         counted = Assignment.objects.filter(study=study).counted().select_related("batch")
         chosen = counted.simulated() if simulated else counted.of_people()
         who = Who(SIMULATED if simulated else HUMAN, study.title, study=study.slug)
-        members = ((own.batch.test_set_id, who, own.pk) for own in chosen.order_by("pk"))
+        members = ((member.batch.test_set_id, who, member.pk) for member in chosen.order_by("pk"))
         return list(self._results(members, assignment_scores))
 
     def _results(
@@ -139,9 +139,9 @@ class EpisodeReader:
             )
 
     def _items_of(self, task: Task, pks: Collection[int]) -> dict[int, ScoredItems]:
-        wanted = [self.sets[pk] for pk in pks if pk not in self._items]
-        if wanted:
-            self._items |= scored_items(task, wanted, task.latest_gold_version().number)
+        missing = [self.sets[pk] for pk in pks if pk not in self._items]
+        if missing:
+            self._items |= scored_items(task, missing, task.latest_gold_version().number)
         return self._items
 
 
@@ -205,12 +205,12 @@ def episode_board(
     settings = dict(sorted(counts.items()))
     runs = standing_runs(benchmark).filter(episode__isnull=False)
     runs = runs.with_standing().select_related("task")
-    wanted = [run for run in runs.order_by("pk") if sees_gold or is_well_formed(run)]
+    shown = [run for run in runs.order_by("pk") if sees_gold or is_well_formed(run)]
     tags: dict[Who, set[str]] = defaultdict(set)
-    for run in wanted:
+    for run in shown:
         tags[system_of(run)].update(run.protocol)
     # Systems are chosen whole: a figure over some of a system's runs would be one more figure.
-    chosen = [run for run in wanted if not protocol or protocol in tags[system_of(run)]]
+    chosen = [run for run in shown if not protocol or protocol in tags[system_of(run)]]
     standing = [*reader.of_systems(chosen), *_people(reader, standing_studies(benchmark))]
     running = _people(reader, running_studies(benchmark)) if for_researchers else []
     if simulated:

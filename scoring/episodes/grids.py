@@ -53,9 +53,9 @@ def points_of(
 
 def simulate_grid(points: Sequence[Row], rules: Rules, *, workers: int | None = None) -> list[Row]:
     """All of it in this process. Raises BadInput."""
-    given = ([point[name] for point in points] for name in ("accuracy", "episodes", "examples"))
+    columns = ([point[name] for point in points] for name in ("accuracy", "episodes", "examples"))
     try:
-        intervals = simulate_intervals(*given, **rules, workers=workers)
+        intervals = simulate_intervals(*columns, **rules, workers=workers)
     except ValueError as error:
         raise BadInput(str(error)) from error
     rows = [dict(point) for point in points]
@@ -74,8 +74,8 @@ def distribute_grid(points: Sequence[Row], rules: Rules, *, parts: int) -> str:
     shares = [points[part::parts] for part in range(min(parts, len(points)))]
     with transaction.atomic():
         for part, share in enumerate(shares):
-            given = {"grid": grid, "part": part, "rules": dict(rules), "points": share}
-            queue.enqueue(JOB, given)
+            arguments = {"grid": grid, "part": part, "rules": dict(rules), "points": share}
+            queue.enqueue(JOB, arguments)
     return grid
 
 

@@ -240,9 +240,9 @@ def _episodes(board: EpisodeBoard) -> Table:
         note="The result of every episode: the mean over n annotators or runs.",
         columns=columns,
         lines=lines_of(
-            {**values_of(columns, one), "accuracy": _percent(one.score)}
+            {**values_of(columns, result), "accuracy": _percent(result.score)}
             for entry in board.entries
-            for one in entry.results
+            for result in entry.results
         ),
     )
 
@@ -289,9 +289,9 @@ def export_board(
 @queue.runs(EXPORT)
 def write_board(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: benchmark, its id, choices, table, form, and what its reader may see."""
-    benchmark, given = ordered(job)[0].benchmark, job.arguments
-    table, form = given["table"], given["form"]
-    seen = {name: given[name] for name in SEEN}
+    benchmark, arguments = ordered(job)[0].benchmark, job.arguments
+    table, form = arguments["table"], arguments["form"]
+    seen = {name: arguments[name] for name in SEEN}
     document = export_board(benchmark, table, form, seen, tell=lambda: progress(0, 0))
     if document is None:
         raise Refusal("There is no such table: choose another one on the page of the board.")

@@ -63,17 +63,17 @@ def shots_figure(
     tasks = task_order(shown)
     task_policies = sorted(
         {(row.task, policy_of(row, first)) for row in shown},
-        key=lambda one: (tasks.index(one[0]), one[1] != first[one[0]], one[1]),
+        key=lambda pair: (tasks.index(pair[0]), pair[1] != first[pair[0]], pair[1]),
     )
     named = titles or {}
     looks = _looks(shown, named)
     figure, panels = new_panels(len(task_policies), size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
-        here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
+        on_panel = [row for row in shown if row.task == task and policy_of(row, first) == policy]
         name = (task_names or {}).get(task, task)
         several = sum(task == other for other, _ in task_policies) > 1
         set_title(panel, f"{name}, {policy}" if several else name, size)
-        _shots_panel(panel, here, looks, named, size)
+        _shots_panel(panel, on_panel, looks, named, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     notes = {
         f"{UNKNOWN} published without its reference policy": any(map(_is_unknown, shown)),

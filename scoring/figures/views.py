@@ -24,11 +24,11 @@ PARTS = {"differences": "tests", "curves": "curves"}
 
 @require_safe
 def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
-    found, choices = asked(request, scope, name)
-    table = glance(found, choices, author=request.user).table
+    compared, choices = asked(request, scope, name)
+    table = glance(compared, choices, author=request.user).table
     if table is None:
         raise Http404
-    table = shown_to(request, found, table)
+    table = shown_to(request, compared, table)
     drawn = (table.rows, table.bounds, table.task_names, table.titles)
     return _response(request, "shots", form, name, *drawn)
 
@@ -43,7 +43,7 @@ def analysis_figure(
         raise Http404
     order = {task: place for place, task in enumerate(compared.task_order)}
     parts = getattr(analysis, PARTS[figure])
-    drawn = sorted(parts, key=lambda one: order.get(one["task"], len(order)))
+    drawn = sorted(parts, key=lambda record: order.get(record["task"], len(order)))
     names = {**compared.task_names, **{study.slug: study.title for study in compared.studies}}
     keys = ("task", "study")
     named = [{**one, **{key: names.get(one[key], one[key]) for key in keys}} for one in drawn]

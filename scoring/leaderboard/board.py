@@ -91,7 +91,7 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
 def _system(cells: Sequence[Cell], choices: Choices, rule: Rule) -> Entry:
     """Partial runs where there are no whole ones: a trial takes nobody's rank."""
     whole = {(cell.task, cell.shots) for cell in cells if not cell.is_partial}
-    cells = [one for one in cells if not one.is_partial or (one.task, one.shots) not in whole]
+    cells = [cell for cell in cells if not cell.is_partial or (cell.task, cell.shots) not in whole]
     runs: list[Run] = [run for cell in cells for run in cell.runs]
     by_task: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -132,30 +132,30 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str], rule: Rule) -> 
             same.append(free := {})
         free[column] = row
     for (system, method, parameters), entries in groups.items():
-        for found in entries:
+        for figures in entries:
             # Those under another policy than the board's cannot share its columns.
-            comparable = (r for r in found.values() if policy_of(r, policies) == policies[r.task])
+            comparable = (r for r in figures.values() if policy_of(r, policies) == policies[r.task])
             by_task: dict[str, dict[str, Row]] = defaultdict(dict)
-            for (task, shots), row in found.items():
+            for (task, shots), row in figures.items():
                 by_task[task][shots] = row
             yield Entry(
                 kind=SYSTEM if method else PEOPLE,
                 name=system or "",
                 method=method or "",
                 parameters=parameters,
-                source="; ".join(dict.fromkeys(row.source for row in found.values())),
+                source="; ".join(dict.fromkeys(row.source for row in figures.values())),
                 rows=tuple(comparable),
                 gaps={
-                    task: gaps_of_figures(own, policies[task], rule)
-                    for task, own in by_task.items()
+                    task: gaps_of_figures(of_task, policies[task], rule)
+                    for task, of_task in by_task.items()
                 },
             )
 
 
 def _floor(reader: CellReader, tasks: Iterable[Task], rule: Rule) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
-    found = (bounds(task, reader.policy(task), reader.gold_version(task)) for task in tasks)
-    allowed = ([bound for bound in of_task if bound.is_floor] for of_task in found)
+    all_bounds = (bounds(task, reader.policy(task), reader.gold_version(task)) for task in tasks)
+    allowed = ([bound for bound in of_task if bound.is_floor] for of_task in all_bounds)
     rows = [
         Row(
             RowKind.BOUND,
@@ -215,8 +215,8 @@ def _kept_entries(
     if is_stale(kept, fingerprint):
         gathered = gather_entries(benchmark, reader, tasks, policies, rule)
         kept = STORE.keep(scope, reader.choices, Entries(tuple(gathered)), fingerprint)
-    found = STORE.read(kept)
-    return found.entries if found else ()
+    read = STORE.read(kept)
+    return read.entries if read else ()
 
 
 def _fingerprint(benchmark: Benchmark, reader: CellReader) -> str:
@@ -332,12 +332,12 @@ def _rule(benchmark: Benchmark, published: Iterable[Row]) -> Rule:
     test_sets = Batch.objects.filter(study__benchmark=benchmark, test_set__episode=None)
     runs = Run.objects.complete().of_benchmark(benchmark).filter(episode=None)
     of_people = test_sets.values_list("training_set__shots", flat=True)
-    found = {shots or 0 for shots in of_people.distinct()}
-    found |= {shots for shots in runs.values_list("shots", flat=True) if shots is not None}
-    found |= {row.shots for row in published if isinstance(row.shots, int)}
-    if there := found & {*CLUES.shots}:
-        return Rule(sorted_by=max(there))
-    return Rule(tuple(sorted(found)), (), max(found)) if found else CLUES
+    numbers = {shots or 0 for shots in of_people.distinct()}
+    numbers |= {shots for shots in runs.values_list("shots", flat=True) if shots is not None}
+    numbers |= {row.shots for row in published if isinstance(row.shots, int)}
+    if usual := numbers & {*CLUES.shots}:
+        return Rule(sorted_by=max(usual))
+    return Rule(tuple(sorted(numbers)), (), max(numbers)) if numbers else CLUES
 
 
 def _withheld(entry: Entry, others: Collection[str]) -> Entry:
@@ -351,6 +351,6 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
 
 
 def _task_board(entries: Sequence[Entry], task: str, under: str, rule: Rule) -> TaskBoard:
-    there = {str(row.shots) for entry in entries for row in entry.rows if row.task == task}
-    shots = tuple(each for each in (*map(str, rule.shots), FULLY_SUPERVISED) if each in there)
+    available = {str(row.shots) for entry in entries for row in entry.rows if row.task == task}
+    shots = tuple(each for each in (*map(str, rule.shots), FULLY_SUPERVISED) if each in available)
     return TaskBoard(task, under, shots, tuple(on_task(entries, task, rule)))

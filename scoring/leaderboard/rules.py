@@ -113,25 +113,25 @@ def over_tasks(
 ) -> list[Ranking]:
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
-    found = []
+    rankings = []
     for entry in entries:
         if any(map(entry.is_on, tasks)):
             of_entry = _averages(entry, list(tasks), in_full=in_full)
             best = of_entry.get(rule.sorted_by)
             gaps = _gaps_over(entry, tasks)
-            found.append(Ranking(entry, best.mean if best else None, None, gaps, of_entry))
-    return ranked(found)
+            rankings.append(Ranking(entry, best.mean if best else None, None, gaps, of_entry))
+    return ranked(rankings)
 
 
 def ranked(rankings: Iterable[Ranking]) -> list[Ranking]:
     """Rank by mean, highest first; then the systems without a rank. Equal means share a rank."""
-    found = list(rankings)
-    means = [ranking.mean or 0.0 for ranking in found if ranking.lacks_nothing]
+    everybody = list(rankings)
+    means = [ranking.mean or 0.0 for ranking in everybody if ranking.lacks_nothing]
     placed = [
         replace(ranking, rank=1 + sum(other > (ranking.mean or 0.0) for other in means))
         if ranking.lacks_nothing
         else ranking
-        for ranking in found
+        for ranking in everybody
     ]
     return sorted(placed, key=_order)
 
@@ -152,10 +152,10 @@ def gaps_of_figures(
 ) -> tuple[str, ...]:
     """What the published figures of one system on one task lack, by shots; `references` is
     the policy that the task's runs are scored under. People, who have no rank, need no splits."""
-    wanted = rule.shots if any(row.method for row in rows.values()) else ()
+    needed = rule.shots if any(row.method for row in rows.values()) else ()
     others = {str(row.references) for row in rows.values()} - {references, "unknown"}
     return (
-        *(gap for shots in wanted for gap in _gap_of_figure(rows.get(str(shots)), shots, rule)),
+        *(gap for shots in needed for gap in _gap_of_figure(rows.get(str(shots)), shots, rule)),
         *(f"published under the reference policy “{other}”" for other in sorted(others)),
     )
 

@@ -128,11 +128,11 @@ def _table(
 ) -> Table:
     """The first score orders; further ones come after what is known about the system."""
     about = ABOUT if any(ranking.entry.protocol for ranking, _ in lines) else ABOUT[:-1]
-    first, *others = (Column(key, heading, digits=1) for key, heading in scores.items())
+    first, *rest = (Column(key, heading, digits=1) for key, heading in scores.items())
     columns = (
         words("who", "Who", is_name=True),
         replace(first, is_strong=True, sort="descending"),
-        *(*others, *about),
+        *(*rest, *about),
         *(Column(key, heading, digits=1) for key, heading in (further or {}).items()),
     )
     return Table(name, title, note, columns, tuple(_ranked_first(lines)), marks=NOTES)

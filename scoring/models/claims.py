@@ -71,12 +71,12 @@ class FrozenRun(models.Model):
 
 
 def check_deletable(runs: Iterable[Run]) -> None:
-    held = FrozenRun.objects.filter(run__in=runs).select_related("claims__study").first()
-    if held is None:
+    frozen = FrozenRun.objects.filter(run__in=runs).select_related("claims__study").first()
+    if frozen is None:
         return
-    study = held.claims.study
-    way = ": throw the rehearsal away first" if study.is_rehearsal else ""
-    raise Frozen(f"Run {held.run_id} is kept, since what “{study}” claims rests on it{way}.")
+    study = frozen.claims.study
+    remedy = ": throw the rehearsal away first" if study.is_rehearsal else ""
+    raise Frozen(f"Run {frozen.run_id} is kept, since what “{study}” claims rests on it{remedy}.")
 
 
 def named_matches(study: Study, system: str, method: str) -> bool:
@@ -84,8 +84,8 @@ def named_matches(study: Study, system: str, method: str) -> bool:
     named."""
     named = {name.casefold() for name in study.named_systems}
     words = system.split()
-    ways = (words, [*words, method_label(method)])
-    return any(" ".join(way).strip().casefold() in named for way in ways)
+    names = (words, [*words, method_label(method)])
+    return any(" ".join(name).strip().casefold() in named for name in names)
 
 
 def runs_for_claims(study: Study) -> QuerySet[Run]:
@@ -95,7 +95,7 @@ def runs_for_claims(study: Study) -> QuerySet[Run]:
     if study.closed_at is None:
         return runs
     systems = runs.order_by().values_list("system", "method").distinct()
-    named = [Q(system=one, method=way) for one, way in systems if named_matches(study, one, way)]
+    named = [Q(system=name, method=how) for name, how in systems if named_matches(study, name, how)]
     return runs.filter(reduce(or_, named, Q(completed_at__lte=study.closed_at)))
 
 

@@ -85,12 +85,12 @@ class Standing(models.TextChoices):
 def by_researchers() -> Q:
     """Stored by a command, or by somebody who sets the run's benchmark up, whether or not they
     still sign in: who leaves does not take runs along."""
-    held = Membership.objects.filter(
+    memberships = Membership.objects.filter(
         user=OuterRef("owner"),
         benchmark=OuterRef("task__benchmark"),
         role__in=SETS_UP,
     )
-    return Q(owner__isnull=True) | Q(owner__is_superuser=True) | Q(Exists(held))
+    return Q(owner__isnull=True) | Q(owner__is_superuser=True) | Q(Exists(memberships))
 
 
 class RunQuerySet(models.QuerySet["Run"]):

@@ -140,7 +140,7 @@ def size_of(
     parts. A sample that all are asked is no part."""
     sets = {batch.test_set for batch in batches}
     sizes = list(map(len, contexts))
-    if len(sets) == 1 or not all(PART in one.name for one in sets):
+    if len(sets) == 1 or not all(PART in item_set.name for item_set in sets):
         return min(sizes), len(batches), None
     answers = sum(n * size for n, size in zip(people, sizes, strict=True))
     viewers = round(answers / len(set().union(*contexts)))

@@ -104,62 +104,62 @@ class PlanForm(forms.Form):
             name: "" if field.initial is None else field.initial
             for name, field in empty.fields.items()
         }
-        given = {name: query[name] for name in usual if query.get(name)}
-        aimed = [{"aim": aim} for aim in (BUDGET, WIDTH) if aim in given]
-        return cls({**usual, **dict(*aimed[:1]), **given})
+        filled = {name: query[name] for name in usual if query.get(name)}
+        aimed = [{"aim": aim} for aim in (BUDGET, WIDTH) if aim in filled]
+        return cls({**usual, **dict(*aimed[:1]), **filled})
 
     def clean_currency(self) -> str:
         return str(self.cleaned_data["currency"]).upper()
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or self.cleaned_data
+        data = super().clean() or self.cleaned_data
         if not self.errors:
             try:
                 self.assumptions()
             except BadInput as error:
                 self.add_error("annotator_sd", str(error))
-        return given
+        return data
 
     def _components(self) -> Components:
         """Of one answer of one person, right or wrong if nothing else is said; the parts that are
         not said are as usual."""
-        given, mean = self.cleaned_data, float(self.cleaned_data["mean"]) / 100
+        data, mean = self.cleaned_data, float(self.cleaned_data["mean"]) / 100
         whole, usual = mean * (1 - mean), usual_components(mean)
-        total = whole if given["answer_sd"] is None else (given["answer_sd"] / 100) ** 2
-        if given["annotator_sd"] is None:
+        total = whole if data["answer_sd"] is None else (data["answer_sd"] / 100) ** 2
+        if data["annotator_sd"] is None:
             people = total * usual.annotator / whole if whole else 0.0
         else:
-            people = (given["annotator_sd"] / 100) ** 2
-        if given["item_share"] is None:
+            people = (data["annotator_sd"] / 100) ** 2
+        if data["item_share"] is None:
             share = usual.item / (usual.item + usual.residual) if whole else 0.0
         else:
-            share = given["item_share"] / 100
+            share = data["item_share"] / 100
         return Components(people, share * (total - people), (1 - share) * (total - people))
 
     def assumptions(self) -> Assumptions:
-        given = self.cleaned_data
+        data = self.cleaned_data
         parts = self._components()
         same = ("rate", "splits", "estimand", "currency", "viewers", *GROUPS["Time"])
         return Assumptions(
-            fee=given["fee"] / 100,
-            mean=given["mean"] / 100,
+            fee=data["fee"] / 100,
+            mean=data["mean"] / 100,
             annotator_var=parts.annotator,
             item_var=parts.item,
             residual_var=parts.residual,
-            **{name: given[name] for name in same},
+            **{name: data[name] for name in same},
         )
 
-    def wanted(self) -> dict[str, Any]:
+    def target(self) -> dict[str, Any]:
         if self.cleaned_data["aim"] == WIDTH:
             return {"width": self.cleaned_data["width"] / 100}
         return {"budget": self.cleaned_data["budget"]} if self.cleaned_data["aim"] == BUDGET else {}
 
     def contrast(self) -> Contrast | None:
-        given = {name: self.cleaned_data[name] for name in GROUPS["Compared with a system"]}
-        if not given["difference"]:
+        numbers = {name: self.cleaned_data[name] for name in GROUPS["Compared with a system"]}
+        if not numbers["difference"]:
             return None
-        points = {name: given.pop(name) / 100 for name in ("difference", "margin", "run_sd")}
-        return Contrast(**points, **given)
+        points = {name: numbers.pop(name) / 100 for name in ("difference", "margin", "run_sd")}
+        return Contrast(**points, **numbers)
 
     def groups(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, Slider]], bool]]:
         """The fields with sliders as the page shows them, and whether their group is open."""
@@ -195,8 +195,8 @@ class StartForm(forms.Form):
         # The study's form has a task too.
         super().__init__(*args, **{"auto_id": "start_%s", **kwargs})
         _offer_tasks(self.fields["task"], user)
-        own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
-        rows = own.counted().asked_here().order_by("-study__created_at")
+        visible = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
+        rows = visible.counted().asked_here().order_by("-study__created_at")
         of_batch = ("batch__task", "batch__training_set__shots", "batch__pool__name")
         about = ("study__slug", "study__title", *of_batch)
         cells = rows.values_list(*about).annotate(n=Count("pk"))
@@ -270,21 +270,21 @@ class DraftForm(forms.Form):
         _offer_tasks(self.fields["task"], user)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or self.cleaned_data
-        if not {"task", "shots", "items"} <= given.keys():
-            return given
-        task, planned = given["task"], given.get("seen") or given["items"]
+        data = super().clean() or self.cleaned_data
+        if not {"task", "shots", "items"} <= data.keys():
+            return data
+        task, planned = data["task"], data.get("seen") or data["items"]
         sizes = _items_by_shots(task)
-        there = sizes.get(given["shots"])
-        if there is None:
-            self.add_error("task", _other_shots(task, given["shots"], sizes))
-        elif there < planned:
-            self.fewer_items = there
+        count = sizes.get(data["shots"])
+        if count is None:
+            self.add_error("task", _other_shots(task, data["shots"], sizes))
+        elif count < planned:
+            self.fewer_items = count
             self.add_error(
                 "task",
-                f"The test set of {task} has {there} items, fewer than the {planned} planned.",
+                f"The test set of {task} has {count} items, fewer than the {planned} planned.",
             )
-        return given
+        return data
 
     def asked(self) -> list[forms.BoundField]:
         """What the researcher says; the rest is the plan's."""
@@ -319,8 +319,8 @@ def _other_shots(task: Task, shots: int, sizes: Mapping[int, int]) -> str:
         return f"The task {task.slug} has no test set."
     if not shots:
         return f"The task {task.slug} cannot be done zero-shot: it has {listed(known)} shots."
-    there = f"it has {listed(known)}" if known else "only zero-shot is possible"
-    return f"The task {task.slug} has no training set of {shots} shots: {there}."
+    instead = f"it has {listed(known)}" if known else "only zero-shot is possible"
+    return f"The task {task.slug} has no training set of {shots} shots: {instead}."
 
 
 def values_of_pilot(pilot: Pilot) -> dict[str, str]:

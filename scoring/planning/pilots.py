@@ -119,11 +119,11 @@ def _the_cell(
         return cells[0]
     if not cells:
         raise BadInput(f"No counted annotator has finished such a cell of the study {study.slug}.")
-    there = ", ".join(
+    listed = ", ".join(
         f"{cell.task.slug} with {cell.shots} shots" + (f" ({cell.pool})" if cell.pool else "")
         for cell in cells
     )
-    raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")
+    raise BadInput(f"The study {study.slug} has several cells: {listed}. Name one.")
 
 
 def _seconds(members: Sequence[Assignment]) -> dict[str, float]:

@@ -132,8 +132,8 @@ class Plan:
     ) -> people_designs.PeopleDesign | None:
         """The cheapest that has the chance in simulated studies, of those that the formula finds
         cheapest, each on as many more items as it then takes."""
-        designs = [one for one in self._of_power(assumptions) if one.cost <= budget]
-        grown = [self._grown(one, assumptions, budget) for one in designs[:PROMISING]]
+        designs = [design for design in self._of_power(assumptions) if design.cost <= budget]
+        grown = [self._grown(design, assumptions, budget) for design in designs[:PROMISING]]
         return min(filter(None, grown), key=lambda design: design.cost, default=None)
 
     def _grown(
@@ -372,10 +372,10 @@ def _what_it_takes(plan: Plan) -> str:
 
 def _what_can_be_had(plan: Plan) -> str:
     """Of a difference that these items cannot show: what would show it, and what they do show."""
-    a, enough, found = plan.assumptions, plan.strong_enough, plan.with_all_items
+    a, enough, shown = plan.assumptions, plan.strong_enough, plan.with_all_items
     assert plan.contrast is not None
-    wanted, items = f"{100 * abs(plan.contrast.difference):g} points", f"{a.max_items} items"
-    told = [f"{items} cannot show {wanted} with a chance of {100 * ENOUGH:.0f} %."]
+    difference, items = f"{100 * abs(plan.contrast.difference):g} points", f"{a.max_items} items"
+    told = [f"{items} cannot show {difference} with a chance of {100 * ENOUGH:.0f} %."]
     if enough is None:
         told.append("No design that anybody could run can.")
     elif enough.items > a.max_items:
@@ -383,8 +383,8 @@ def _what_can_be_had(plan: Plan) -> str:
             f"That would take about {enough.items} items and {enough.annotators} people "
             f"({enough.cost:.2f} {a.currency})."
         )
-    if found:
-        points, design = found
+    if shown:
+        points, design = shown
         told.append(
             f"These {a.max_items} show {points} points, with {design.annotators} people "
             f"({design.cost:.2f} {a.currency})."

@@ -85,7 +85,7 @@ def _result(form: PlanForm) -> dict[str, Any]:
     try:
         planned = make_plan(
             form.assumptions(),
-            **form.wanted(),
+            **form.target(),
             contrast=form.contrast(),
             most_simulated=MOST_SIMULATED,
         )
@@ -137,51 +137,51 @@ def _contrast(plan: Plan) -> dict[str, Any]:
 def _started(request: ResearcherRequest) -> HttpResponse:
     """Back to the page, with the values of a task and a pilot in the fields."""
     start = StartForm(request.GET, user=request.user)
-    given = {name: str(request.GET[name]) for name in request.GET if name not in start.fields}
+    query = {name: str(request.GET[name]) for name in request.GET if name not in start.fields}
     if start.is_valid():
         try:
             values, pilot = start.values()
         except Refusal as refusal:
             messages.error(request, str(refusal))
         else:
-            given |= values
+            query |= values
             if request.GET.get("difference"):
-                given |= {"aim": DIFFERENCE, "difference": request.GET["difference"]}
+                query |= {"aim": DIFFERENCE, "difference": request.GET["difference"]}
             if pilot:
-                given["from"] = request.GET["pilot"]
+                query["from"] = request.GET["pilot"]
                 taken = f"These values are from {pilot.says}."
                 messages.success(request, " ".join([taken, *pilot.notes]))
     else:
         messages.error(request, "Choose a task and a pilot from the lists; a difference in points.")
-    return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
+    return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(query)}")
 
 
 @transaction.atomic
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
     """Its people are spread over the splits as evenly as can be."""
-    given = form.cleaned_data
+    data = form.cleaned_data
     of_plan = ("shots", "items", "viewers", "seen", "currency")
     names = ("task", "slug", "title", "channel", *of_plan)
-    least, more = divmod(given["annotators"], given["splits"])
-    if given["viewers"]:
-        if given["splits"] > 1:
+    least, more = divmod(data["annotators"], data["splits"])
+    if data["viewers"]:
+        if data["splits"] > 1:
             raise BadInput("A test set in parts is planned for one split: plan it with one.")
         least, more = 1, 0
     if not least:
         raise BadInput(
-            f"{given['annotators']} people cannot be spread over {given['splits']} splits."
+            f"{data['annotators']} people cannot be spread over {data['splits']} splits."
         )
     study = draft_study(
-        **{name: given[name] for name in names},
-        batches=given["splits"],
+        **{name: data[name] for name in names},
+        batches=data["splits"],
         annotators=least,
-        hourly_rate=given["rate"],
-        platform_fee=given["fee"] or Decimal(0),
+        hourly_rate=data["rate"],
+        platform_fee=data["fee"] or Decimal(0),
         owner=request.user,
     )
     fuller = list(study.batches.order_by("pk").values_list("pk", flat=True)[:more])
     study.batches.filter(pk__in=fuller).update(wanted=least + 1)
-    expect_seconds(study, seconds_for(study, given["cost"]))
+    expect_seconds(study, seconds_for(study, data["cost"]))
     return study
 
 

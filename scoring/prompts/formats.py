@@ -75,10 +75,10 @@ def read_patterns(path: Path) -> dict[str, Pattern]:
 
 
 def _by_task(path: Path, what: str, read: Callable[[object, str], T]) -> dict[str, T]:
-    given = read_json(path)
-    if not isinstance(given, dict):
+    document = read_json(path)
+    if not isinstance(document, dict):
         raise BadInput(f"{path} must hold an object with {what} for each task.")
-    return {task: read(value, f"{path}, {task}") for task, value in given.items()}
+    return {task: read(value, f"{path}, {task}") for task, value in document.items()}
 
 
 def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str, Any]]:

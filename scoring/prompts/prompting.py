@@ -111,8 +111,8 @@ class Subject:
     def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
         names = ("split", "episode")
         split, episode = ([] if fields.get(name) is None else [fields[name]] for name in names)
-        one = replace(self, shots=[fields["shots"]], splits=split, episodes=episode)
-        return next(found for found in one.of_task(fields["task"]) if found.fields == fields)
+        only = replace(self, shots=[fields["shots"]], splits=split, episodes=episode)
+        return next(prompts for prompts in only.of_task(fields["task"]) if prompts.fields == fields)
 
     def _all_tasks(self, *, one_by_one: bool) -> Collection[str]:
         if self.study is not None and not one_by_one:
@@ -139,10 +139,10 @@ class Subject:
         batches = study.batches.select_related(
             "task__benchmark", "training_set", "test_set__task", "gold_version"
         )
-        there = list(batches.order_by("task__slug", "pk"))
-        of_task = [batch for batch in there if task in ("", batch.task.slug)]
+        all_batches = list(batches.order_by("task__slug", "pk"))
+        of_task = [batch for batch in all_batches if task in ("", batch.task.slug)]
         if not of_task:
-            known = ", ".join(dict.fromkeys(batch.task.slug for batch in there))
+            known = ", ".join(dict.fromkeys(batch.task.slug for batch in all_batches))
             raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
         self._check(of_task, f"The study {study.slug}")
         chosen = [batch for batch in of_task if self._takes(batch)]
@@ -171,14 +171,14 @@ class Subject:
     def _check(self, possible: Collection[Batch], whose: str) -> None:
         """Raise BadInput for what none of them has, so that nothing is left out unsaid."""
         training = [batch.training_set for batch in possible]
-        there: dict[str, set[int | None]] = {
+        offered: dict[str, set[int | None]] = {
             "shots": {shots_of(batch) for batch in possible},
             "splits": {items.split for items in training if items},
             "episodes": {batch.test_set.episode for batch in possible},
         }
-        for name, found in there.items():
-            if unknown := sorted(set(getattr(self, name)) - found):
-                known = sorted(value for value in found if value is not None)
+        for name, values in offered.items():
+            if unknown := sorted(set(getattr(self, name)) - values):
+                known = sorted(value for value in values if value is not None)
                 if not known:
                     raise BadInput(f"{whose} has no {name}: leave them out.")
                 lacking, choice = (", ".join(map(str, values)) for values in (unknown, known))

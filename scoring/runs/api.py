@@ -169,10 +169,10 @@ class RunViewSet(
         """Make the run complete: whole, or in part by whoever may see the gold and says so.
         Repeating it changes nothing. The report says which answers have not the task's form."""
         run = self._own_run()
-        given = taken(request, FinishSerializer)
+        sent = taken(request, FinishSerializer)
         try:
             report = {**Counts().as_plain(), "notes": []}
-            about = {"report": report, "at": clock.now(), **given}
+            about = {"report": report, "at": clock.now(), **sent}
             scores.finish_uploaded(run, user_of(request), **about)
         except scores.TooMany as error:
             raise Enough(str(error)) from error
@@ -193,8 +193,8 @@ class RunViewSet(
         task."""
         run = self.get_object()
         sees_gold = may_see_gold(user_of(request), run.benchmark)
-        found = scores.scores_of_run(run) if sees_gold else [scores.released_score(run)]
-        return Response(RunScoreSerializer(found, many=True).data)
+        by_policy = scores.scores_of_run(run) if sees_gold else [scores.released_score(run)]
+        return Response(RunScoreSerializer(by_policy, many=True).data)
 
 
 def visible_to(user: User) -> RunQuerySet:
@@ -237,8 +237,8 @@ def _benchmark(name: str, user: User) -> Benchmark:
         if offered.count() == 1:
             return offered.get()
     known = ", ".join(benchmarks(user).values_list("name", flat=True))
-    there = f"; you know {known}" if known else ""
-    raise BadInput(f"name the benchmark in the field “benchmark”{there}.")
+    choices = f"; you know {known}" if known else ""
+    raise BadInput(f"name the benchmark in the field “benchmark”{choices}.")
 
 
 def _answers(
@@ -246,24 +246,24 @@ def _answers(
 ) -> dict[int, tuple[str, ...]]:
     """The answers of a piece by example; the piece is refused if an id is unknown."""
     try:
-        wanted = [example_of_run(prediction["id"], run) for prediction in predictions]
+        ids = [example_of_run(prediction["id"], run) for prediction in predictions]
     except BadInput as error:
         raise Bad(f"{error} {NOTHING_STORED}") from error
-    items = run.test_set.items.filter(source_id__in=wanted)
+    items = run.test_set.items.filter(source_id__in=ids)
     examples = dict(items.values_list("source_id", "example_id"))
-    if unknown := [source_id for source_id in dict.fromkeys(wanted) if source_id not in examples]:
+    if unknown := [source_id for source_id in dict.fromkeys(ids) if source_id not in examples]:
         raise Bad(
             f"The test set of {run.task.slug} does not have {_named(unknown)}. {NOTHING_STORED}"
         )
     kind = answer_kind(run.task.kind)
-    own = dict(items.exclude(example__options=[]).values_list("source_id", "example__options"))
+    options = dict(items.exclude(example__options=[]).values_list("source_id", "example__options"))
     answers: dict[int, tuple[str, ...]] = {}
-    for source_id, prediction in zip(wanted, predictions, strict=True):
+    for source_id, prediction in zip(ids, predictions, strict=True):
         try:
             answer = storing.check_answer(prediction["prediction"])
-            if source_id in own:  # by number, letter or text, as in a file
-                shown = AskedExample((), (), (), own[source_id])
-                named = by_way(answer, own[source_id], answer_by)
+            if source_id in options:  # by number, letter or text, as in a file
+                shown = AskedExample((), (), (), options[source_id])
+                named = by_way(answer, options[source_id], answer_by)
                 answer = named if answer_by else tuple(kind.meant(answer, shown))
         except BadInput as error:
             raise Bad(f"Id {prediction['id']}: {error}.") from error

@@ -58,7 +58,7 @@ def _store(items: ItemFinder, common: Mapping[str, Any], line: Mapping[str, Any]
     fields = RunFields(**said, shots=line["shots"], split=line["split"])
     run = storing.open_run(test_set=items.item_set, fields=fields, source_format=FORMAT)
     answered = line["answers"].items()
-    answers = {items.find(key): storing.storable_answer(tuple(own)) for key, own in answered}
+    answers = {items.find(key): storing.storable_answer(tuple(texts)) for key, texts in answered}
     storing.add_predictions(run, answers)
     report = {**common.get("report", {}), **line.get("report", {})}
     if "notes" in common:  # of the rule there is nothing to say

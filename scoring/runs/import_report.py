@@ -106,8 +106,8 @@ def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str
         EMPTY: "are empty, though one is asked for",
     }
     lines = [
-        f"{report[name]} of {total} answers {what}"
-        for name, what in breaches.items()
+        f"{report[name]} of {total} answers {words}"
+        for name, words in breaches.items()
         if report.get(name)
     ]
     most = report.get(MOST_FREQUENT)
@@ -123,18 +123,18 @@ def answer_forms(run: Run) -> dict[str, Any]:
     """What a run's answers look like, without their gold: for its report."""
     task, choices = run.task, run.test_set.choices
     breaches: Counter[str] = Counter()
-    given: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     examples: list[dict[str, Any]] = []
     rows = Prediction.objects.filter(run=run).order_by("example_id")
     of_example = [f"example__{name}" for name in ("identity", "context", "candidates", "options")]
     for answer, identity, *shown in rows.values_list("answer", *of_example).iterator():
-        given[tuple(sorted(answer))] += 1
+        counts[tuple(sorted(answer))] += 1
         breach = breach_of_form(answer, AskedExample(shown[0], shown[1], choices, shown[2]), task)
         breaches[breach] += 1
         if breach and len(examples) < MOST_EXAMPLES:
             item = identity.removeprefix("id:")
             examples.append({"id": item, "answer": _shortened(answer), "breach": breach})
-    most = given.most_common(1)
+    most = counts.most_common(1)
     return {
         **{breach: breaches[breach] for breach in (MALFORMED, OUTSIDE, EMPTY)},
         EXAMPLES: examples,

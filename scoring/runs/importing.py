@@ -60,8 +60,8 @@ def choose_benchmark(name: str) -> Benchmark:
         return benchmark
     names = list(Benchmark.objects.values_list("name", flat=True))
     if len(names) != 1:
-        there = f"there are {', '.join(names)}" if names else "there is none yet"
-        raise BadInput(f"Name the benchmark with --benchmark; {there}.")
+        listed = f"there are {', '.join(names)}" if names else "there is none yet"
+        raise BadInput(f"Name the benchmark with --benchmark; {listed}.")
     return Benchmark.objects.get()
 
 
@@ -330,13 +330,13 @@ class _Filling(ImportedRun):
         owner = self.run.owner
         if not self.verdicts or (owner and not may_see_gold(owner, self.run.benchmark)):
             return []
-        found = different_verdicts(self.run, self.verdicts)
-        if not found:
+        cases = different_verdicts(self.run, self.verdicts)
+        if not cases:
             return []
-        share = len(found) / len(self.verdicts)
+        share = len(cases) / len(self.verdicts)
         said = (
-            f"{len(found)} of {len(self.verdicts)} answers are judged otherwise by the log itself: "
-            f"{'; '.join(found[:MOST_SHOWN])}"
+            f"{len(cases)} of {len(self.verdicts)} answers are judged otherwise by the log itself: "
+            f"{'; '.join(cases[:MOST_SHOWN])}"
         )
         if share > MOST_DIFFERENT and not self.options.accept_differences:
             raise BadInput(
@@ -429,8 +429,8 @@ class _Filling(ImportedRun):
         return [f"the same answers as run {same.pk} ({same.label})"]
 
     def _others(self, together: Collection[int]) -> list[str]:
-        there = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
+        complete = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
         names = ("test_set", "system", "method", "shots", "split", "repeat")
-        same = there.filter(**{name: getattr(self.run, name) for name in names})
+        same = complete.filter(**{name: getattr(self.run, name) for name in names})
         pks = [str(pk) for pk in same.exclude(pk=self.run.pk).values_list("pk", flat=True)]
         return [f"other runs of the same system, shots and split: {', '.join(pks)}"] if pks else []

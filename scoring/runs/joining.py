@@ -35,7 +35,7 @@ class ItemFinder:
         self.by_id = dict(rows.values_list("source_id", "example_id"))
         self._in_order = tuple(self.by_id.values())
         # Among equal examples, which one a record's id was assigned to.
-        self._given: dict[int, dict[object, int]] = defaultdict(dict)
+        self._assigned: dict[int, dict[object, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._in_order)
@@ -97,16 +97,16 @@ class ItemFinder:
 
     def _in_turn(self, equal: Sequence[int], source_id: str | None) -> int:
         """One of several equal examples: records with another id, or none, get them one by one."""
-        given = self._given[equal[0]]
-        key = source_id if source_id is not None else len(given)
-        return given.setdefault(key, equal[len(given) % len(equal)])
+        assigned = self._assigned[equal[0]]
+        key = source_id if source_id is not None else len(assigned)
+        return assigned.setdefault(key, equal[len(assigned) % len(equal)])
 
     def _with_options(self, candidates: Sequence[int], options: Sequence[str]) -> list[int]:
         """Raises NoMatch where they differ in their options, and nothing says which are meant."""
-        own = {pk: sorted(map(normal, self.asked[pk].options)) for pk in candidates}
-        if len({str(texts) for texts in own.values()}) == 1:
+        texts_of = {pk: sorted(map(normal, self.asked[pk].options)) for pk in candidates}
+        if len({str(texts) for texts in texts_of.values()}) == 1:
             return list(candidates)
-        same = [pk for pk in candidates if own[pk] == sorted(map(normal, options))]
+        same = [pk for pk in candidates if texts_of[pk] == sorted(map(normal, options))]
         if not same:
             raise NoMatch("several items have its text, and none of them its options")
         return same
@@ -202,6 +202,6 @@ class EpisodeIndex:
         item_set = self._set_of[question_id]
         if item_set is None:
             raise NoMatch("several episodes ask a question with this id: give one with --task")
-        own = self._fields[item_set]
-        shots = own.shots if run.shots is None else run.shots
-        return replace(run, task=own.task, episode=own.episode, shots=shots)
+        of_set = self._fields[item_set]
+        shots = of_set.shots if run.shots is None else run.shots
+        return replace(run, task=of_set.task, episode=of_set.episode, shots=shots)

@@ -10,24 +10,24 @@ from scoring.core.normalisation import in_one_form
 Texts = Sequence[str]
 
 
-def in_item(places: Collection[int], listed: Texts, own: Texts) -> tuple[str, ...]:
+def in_item(places: Collection[int], listed: Texts, options: Texts) -> tuple[str, ...]:
     """Options that a log lists, as those of the item, which are numbers; as texts where the item
     has none of its own, or not these."""
-    wanted, there = [*map(_plain, listed)], [*map(_plain, own)]
-    if own and (not listed or wanted == there):
+    listed_keys, keys = [*map(_plain, listed)], [*map(_plain, options)]
+    if options and (not listed or listed_keys == keys):
         return tuple(str(place) for place in places)
     texts = [listed[place] if place < len(listed) else f"option {place + 1}" for place in places]
-    if not own:
+    if not options:
         return tuple(texts)
-    found = [there.index(key) if there.count(key) == 1 else None for key in map(_plain, texts)]
-    return tuple(map(_as_number, texts, found))
+    matches = [keys.index(key) if keys.count(key) == 1 else None for key in map(_plain, texts)]
+    return tuple(map(_as_number, texts, matches))
 
 
-def by_way(pieces: Texts, own: Texts, way: str) -> tuple[str, ...]:
+def by_way(pieces: Texts, options: Texts, way: str) -> tuple[str, ...]:
     """What names no option by this way stays as it is, and is wrong."""
     if not way:
         return tuple(pieces)
-    places = [WAYS[way](piece.strip(), own) for piece in pieces]
+    places = [WAYS[way](piece.strip(), options) for piece in pieces]
     return tuple(map(_as_number, pieces, places))
 
 
@@ -35,11 +35,11 @@ def way_of(answers: Mapping[int, Texts], options: Mapping[int, Texts]) -> str:
     """How a run names options, if one way fits all of its answers; empty if none does. Raises
     BadInput where two fit that read different options."""
     fitting = {
-        way: [[WAYS[way](one.strip(), options[pk]) for one in own] for pk, own in answers.items()]
+        way: [[WAYS[way](one.strip(), options[pk]) for one in each] for pk, each in answers.items()]
         for way in USUAL
     }
     whole = {
-        way: places for way, places in fitting.items() if all(None not in own for own in places)
+        way: places for way, places in fitting.items() if all(None not in each for each in places)
     }
     if len({str(places) for places in whole.values()}) > 1:
         first, second = list(whole)[:2]

@@ -108,21 +108,21 @@ def different_verdicts(run: Run, verdicts: Mapping[int, bool]) -> list[str]:
     """The items whose answer is wholly right here and not by `verdicts`, or the other way round, by
     their examples: in words, with the gold."""
     items = scored_items(run.task, [run.test_set], run.task.latest_gold_version().number)
-    own = items[run.test_set_id]
+    asked = items[run.test_set_id]
     answers = predicted_answers([run.pk])
-    vector = score_answers(answers, {run.pk: own}, run.task.reference_policy)[run.pk]
-    found = []
-    for place, example in enumerate(own.example_ids):
+    vector = score_answers(answers, {run.pk: asked}, run.task.reference_policy)[run.pk]
+    differing = []
+    for place, example in enumerate(asked.example_ids):
         is_right = bool(vector[place] >= 1)
         if example in verdicts and verdicts[example] != is_right:
             said = " / ".join(answers[run.pk][example]) or "nothing"
-            gold = " | ".join(" / ".join(texts) for texts in own.golds[place])
-            here, there = ("right", "wrong") if is_right else ("wrong", "right")
-            found.append(
-                f"{own.source_ids[place]}: “{said[:60]}” is {here} here (gold “{gold[:60]}”) and "
-                f"{there} there"
+            gold = " | ".join(" / ".join(texts) for texts in asked.golds[place])
+            ours, theirs = ("right", "wrong") if is_right else ("wrong", "right")
+            differing.append(
+                f"{asked.source_ids[place]}: “{said[:60]}” is {ours} here (gold “{gold[:60]}”) and "
+                f"{theirs} there"
             )
-    return found
+    return differing
 
 
 A_DAY = timedelta(days=1)
@@ -150,8 +150,8 @@ def finish_uploaded(
     may see the gold. Raises TooMany if the others finished as many as a day allows."""
     with transaction.atomic():
         # Locked: a second request must find it complete, and not count it again.
-        held = Run.objects.select_for_update().get(pk=run.pk)
-        if not held.is_complete:
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        if not locked.is_complete:
             sees_gold = may_see_gold(user, run.benchmark)
             if not (partial and sees_gold) and (missing := missing_answers(run)):
                 other = ', or send {"partial": true}' if sees_gold else ""

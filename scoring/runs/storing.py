@@ -48,9 +48,9 @@ def find_task(benchmark: Benchmark, slug: str, *, tells_names: bool = True) -> T
     said = f"has no task “{slug}”" if slug else "has several tasks and nothing names one"
     if not tells_names:
         raise BadInput(f"the benchmark {benchmark.name} {said}: {ASK}.")
-    there = f"there are {', '.join(tasks)}" if tasks else "it has none"
+    listed = f"there are {', '.join(tasks)}" if tasks else "it has none"
     how = "" if slug else " (give one with --task)"
-    raise BadInput(f"the benchmark {benchmark.name} {said}; {there}{how}.")
+    raise BadInput(f"the benchmark {benchmark.name} {said}; {listed}{how}.")
 
 
 def other_shots(
@@ -61,8 +61,8 @@ def other_shots(
     known = sorted({0, *filter(None, sets.values_list("shots", flat=True))})
     if shots in (None, *known) or known == [0]:
         return ""
-    there = f"; there are {', '.join(map(str, known))}" if tells_names else f": {ASK}"
-    return f"the task {task.slug} has no shot set of {shots}{there}"
+    listed = f"; there are {', '.join(map(str, known))}" if tells_names else f": {ASK}"
+    return f"the task {task.slug} has no shot set of {shots}{listed}"
 
 
 def find_test_set(task: Task, episode: int | None) -> ItemSet:
@@ -129,21 +129,21 @@ def add_predictions(
     whole piece is refused (DifferentAnswer)."""
     with transaction.atomic():
         # Locked so that nothing comes in during the completion, or during this piece.
-        held = Run.every.select_for_update().get(pk=run.pk)
-        if held.is_complete:
+        locked = Run.every.select_for_update().get(pk=run.pk)
+        if locked.is_complete:
             raise Frozen("This run is complete, and a complete run is final: make a new run.")
-        there = dict(
+        stored = dict(
             Prediction.objects.filter(run=run, example_id__in=list(answers)).values_list(
                 "example_id", "answer"
             )
         )
-        different = [pk for pk, old in there.items() if set(old) != set(answers[pk])]
+        different = [pk for pk, old in stored.items() if set(old) != set(answers[pk])]
         if different and all_or_none:
             raise DifferentAnswer(different)
         new = [
             Prediction(run=run, example_id=pk, answer=list(answer))
             for pk, answer in answers.items()
-            if pk not in there
+            if pk not in stored
         ]
         Prediction.objects.bulk_create(new, batch_size=1_000)
     return len(new), different
@@ -201,8 +201,8 @@ def missing_answers(run: Run) -> int:
 def same_answers(run: Run, together: Collection[int] = ()) -> Run | None:
     """A run of the same system and test set that says the same, though it is named as another: the
     first of them that is complete, or comes in together with it."""
-    there = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
-    others = there.filter(test_set=run.test_set, system__iexact=run.system)
+    complete = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
+    others = complete.filter(test_set=run.test_set, system__iexact=run.system)
     if others.filter(checksum=checksum_of(run)).exists():
         return None  # the same run once more, which changes nothing
     checksum = answers_checksum(run)
@@ -215,8 +215,8 @@ def same_answers(run: Run, together: Collection[int] = ()) -> Run | None:
 
 def answers_alike(run: Run) -> bool:
     """Whether it says the same of every item."""
-    given = run.predictions.values_list("answer", flat=True)
-    return len({tuple(sorted(answer)) for answer in given}) == 1
+    answers = run.predictions.values_list("answer", flat=True)
+    return len({tuple(sorted(answer)) for answer in answers}) == 1
 
 
 def answers_checksum(run: Run) -> str:
@@ -274,9 +274,9 @@ ABANDONED_AFTER = timedelta(hours=6)
 
 def add(run: Run, answers: Answers) -> tuple[int, list[int]]:
     """Add answers as `add_predictions` does, a few at a time."""
-    stored, different, given = 0, list[int](), list(answers.items())
-    for start in range(0, len(given), ROWS_AT_ONCE):
-        some = dict(given[start : start + ROWS_AT_ONCE])
+    stored, different, pairs = 0, list[int](), list(answers.items())
+    for start in range(0, len(pairs), ROWS_AT_ONCE):
+        some = dict(pairs[start : start + ROWS_AT_ONCE])
         new, others = write(partial(add_predictions, run, some))
         stored, different = stored + new, different + others
     return stored, different

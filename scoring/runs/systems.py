@@ -57,12 +57,12 @@ def columns_of(runs: Iterable[Run]) -> list[str]:
 
 def systems_of(runs: Sequence[Run], columns: Sequence[str]) -> list[System]:
     """The systems in the order of their names; each has a line for each task that it ran on."""
-    found: dict[tuple[str, str], dict[Task, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    by_system: dict[tuple[str, str], dict[Task, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
-        found[run.system, method_label(run.method)][run.task].append(run)
+        by_system[run.system, method_label(run.method)][run.task].append(run)
     return [
         System(name, method, [_line(task, of_task, columns) for task, of_task in by_task.items()])
-        for (name, method), by_task in sorted(found.items(), key=lambda one: one[0])
+        for (name, method), by_task in sorted(by_system.items(), key=lambda pair: pair[0])
     ]
 
 

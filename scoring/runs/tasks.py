@@ -110,9 +110,9 @@ def _on_disk(upload: Upload) -> Iterator[tuple[str, Path]]:
         yield folder, unpacked
 
 
-def arguments_of(given: Mapping[str, Any], benchmark: Benchmark, page: list[str]) -> dict[str, Any]:
+def arguments_of(data: Mapping[str, Any], benchmark: Benchmark, page: list[str]) -> dict[str, Any]:
     """The arguments of both jobs, by what their form says."""
-    ticks = {name: given[name] for name in TICKS}
-    said = {name: value for name, value in given.items() if name not in TICKS and value}
+    ticks = {name: data[name] for name in TICKS}
+    said = {name: value for name, value in data.items() if name not in TICKS and value}
     form = reverse("scoring:add_system", args=page)
     return {"benchmark": benchmark.pk, "page": page, "form": form, "said": said, **ticks}

@@ -94,9 +94,9 @@ def add_system(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
     initial = {**kept.arguments, **kept.arguments["said"]} if kept else None
     form = SystemForm(*sent, benchmark=benchmark, kept=kept, initial=initial)
     if form.is_valid():
-        given = form.cleaned_data
-        file = given.pop("file")
-        arguments = arguments_of(given, benchmark, [scope, name])
+        data = form.cleaned_data
+        file = data.pop("file")
+        arguments = arguments_of(data, benchmark, [scope, name])
         if file or kept is None:
             job = order_upload(LOOK, arguments, file, author=request.user)
         else:
@@ -117,8 +117,8 @@ def add_system(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
 @require_safe
 def blank_predictions(request: ResearcherRequest, scope: str, name: str, task: str) -> HttpResponse:
     """A file of a task's ids, with the answers left to fill in."""
-    found = get_object_or_404(_benchmark(request, scope, name).tasks, slug=task)
-    lines = "".join(blank_lines(found)).encode()
+    task_row = get_object_or_404(_benchmark(request, scope, name).tasks, slug=task)
+    lines = "".join(blank_lines(task_row)).encode()
     return document(lines, "application/jsonl", f"{task}-to-answer.jsonl")
 
 

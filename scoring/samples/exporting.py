@@ -108,9 +108,9 @@ def evaluations(
     for cell in _cells(scope, choices):
         members: Sequence[Assignment | Run] = cell.members
         for member, vector in zip(members, cell.vectors, strict=True):
-            own = _of_person(cell, member) if isinstance(member, Assignment) else _of_run(member)
-            asked = asked_in(own["test_set"])
-            evaluation = Evaluation(cell, vector, asked, organization, **own)
+            about = _of_person(cell, member) if isinstance(member, Assignment) else _of_run(member)
+            asked = asked_in(about["test_set"])
+            evaluation = Evaluation(cell, vector, asked, organization, **about)
             if evaluation.samples:
                 yield evaluation
 
@@ -210,7 +210,7 @@ def _sample(
     asked: tuple[Example, Sequence[str]],
     alternatives: Sequence[Sequence[str]],
     score: float,
-    given: Mapping[str, Any],
+    response: Mapping[str, Any],
 ) -> Record:
     example, choices = asked
     raw = "\n".join([*example.context, example.question])
@@ -219,8 +219,8 @@ def _sample(
     read = list if benchmark.keeps_texts else partial(in_full, example=example)
     alternatives = [read(texts) for texts in alternatives]
     reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
-    answer = answer_kind(evaluation.cell.task.kind).as_text(read(given["answer"]))
-    latency = given.get("latency_ms")
+    answer = answer_kind(evaluation.cell.task.kind).as_text(read(response["answer"]))
+    latency = response.get("latency_ms")
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.evaluation_id,
@@ -251,7 +251,7 @@ def _sample(
         "metadata": {
             **_metadata(evaluation, alternatives),
             **evaluation.about,
-            **given.get("details", {}),
+            **response.get("details", {}),
         },
     }
 

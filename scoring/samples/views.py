@@ -15,10 +15,10 @@ from scoring.samples.exporting import JOB, archive_name, evaluations, packed
 @require_http_methods(["GET", "HEAD", "POST"])
 def samples(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     """The file, or of a large study or benchmark a page on which it is ordered and fetched."""
-    found, choices = asked(request, scope, name, Right.GOLD)
-    file = file_order(JOB, found, choices)
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    file = file_order(JOB, compared, choices)
     if file.is_large:
         back = reverse("scoring:comparison", args=[scope, name])
         return large_file(request, file, "application/zip", back=back)
-    with packed(evaluations(found, choices)) as archive:
+    with packed(evaluations(compared, choices)) as archive:
         return document(archive.read(), "application/zip", archive_name(name))

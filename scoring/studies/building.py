@@ -44,7 +44,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     planned = missing(study, chosen, wanted=1 if options.viewers else options.people)
     sets = ("training_set", "test_set", "check_set__task")
     present = list(study.batches.select_related("task", "pool", *sets))
-    there = len(chosen) - len(planned)
+    already = len(chosen) - len(planned)
     sizes = _sizes([*present, *planned])
     if options.viewers:
         planned = [part for batch in planned for part in _parts_of(batch, sizes, options)]
@@ -57,7 +57,7 @@ def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> dict[
     whole = _together(first, then, [*present, *planned])
     return {
         "planned": planned,
-        "present": there,
+        "present": already,
         "batches": [*present, *planned],
         "estimate": whole,
         **with_fee(study, whole),
@@ -132,21 +132,21 @@ def _cells(
     cells: dict[tuple[Task, int, str], list[Batch]] = defaultdict(list)
     for batch in (*present, *planned):
         cells[batch.task, batch.shots, batch.pool_name].append(batch)
-    found = []
+    facts = []
     for (task, shots, pool), batches in cells.items():
-        wanted = [batch.wanted for batch in batches]
+        counts = [batch.wanted for batch in batches]
         contexts = [sizes[batch.test_set_id][0] for batch in batches]
-        items, splits, viewers = size_of(batches, wanted, contexts)
+        items, splits, viewers = size_of(batches, counts, contexts)
         if any(batch in planned for batch in batches):
             items = min(items, options.items or items)
             if options.viewers:
                 viewers, splits = options.viewers, len({batch.training_set_id for batch in batches})
-        people = sum(wanted)
+        people = sum(counts)
         width = _width(shots, people, items, viewers)
         about = {"task": task, "shots": shots, "pool": pool, "splits": splits}
         why = ONE_PERSON if people < FEWEST else ONE_CONTEXT
-        found.append({**about, "people": people, "items": items, "width": width, "why": why})
-    return sorted(found, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
+        facts.append({**about, "people": people, "items": items, "width": width, "why": why})
+    return sorted(facts, key=lambda cell: (str(cell["task"]), cell["shots"], cell["pool"]))
 
 
 def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:

@@ -153,7 +153,7 @@ def rehearsals(request: ResearcherRequest, study: Study) -> HttpResponse:
         **study_frame(request.user, study, tab="rehearsal"),
         "form": form,
         "missing": missing_to_rehearse(study),
-        "made": [(one, job_of(one)) for one in own if lets_in(request.user, one, Right.SET_UP)],
+        "made": [(each, job_of(each)) for each in own if lets_in(request.user, each, Right.SET_UP)],
         "weak_skill": round(100 * WEAK_SKILL),
     }
     status = 422 if form.errors else 200

@@ -25,12 +25,12 @@ def arranged(
     key = asked.removeprefix("-") if name == table.name else ""
     descending = asked.startswith("-")
     known = {column.key for column in all_columns}
-    wanted = (set(columns) & known) or (set(usual) & known) or known
+    in_sight = (set(columns) & known) or (set(usual) & known) or known
     marked = [_marked(table.name, column, key=key, descending=descending) for column in all_columns]
     return replace(
         table,
-        columns=tuple(c for c in marked if c.key in wanted or c.is_name),
-        further=tuple(c for c in marked if c.key not in wanted and not c.is_name),
+        columns=tuple(c for c in marked if c.key in in_sight or c.is_name),
+        further=tuple(c for c in marked if c.key not in in_sight and not c.is_name),
         lines=tuple(_sorted(table, key, descending=descending)) if key in known else table.lines,
     )
 

@@ -197,9 +197,9 @@ def _body(table: Table) -> Iterable[str]:
 
 
 def _set(texts: Iterable[str]) -> str:
-    first, *others = texts
+    first, *rest = texts
     # A bracket right after the end of a line would be read as its spacing.
-    return " & ".join(["{}" + first if first.startswith("[") else first, *others]) + r" \\"
+    return " & ".join(["{}" + first if first.startswith("[") else first, *rest]) + r" \\"
 
 
 ALL = "all"

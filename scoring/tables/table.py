@@ -78,13 +78,13 @@ class Column:
     def value_of(self, thing: object) -> Value:
         """The value of a thing that has what the column shows; None where a part of it is
         missing."""
-        found: Any = thing
+        value: Any = thing
         for name in (self.source or self.key).split("."):
-            is_mapping = isinstance(found, Mapping)
-            found = found.get(name) if is_mapping else getattr(found, name, None)
-        if isinstance(found, tuple):
-            return ", ".join(map(str, found))
-        return None if isinstance(found, float) and isnan(found) else found
+            is_mapping = isinstance(value, Mapping)
+            value = value.get(name) if is_mapping else getattr(value, name, None)
+        if isinstance(value, tuple):
+            return ", ".join(map(str, value))
+        return None if isinstance(value, float) and isnan(value) else value
 
     @property
     def full_heading(self) -> str:
@@ -365,7 +365,7 @@ class Table:
                 cell = line.cell(column)
                 cells |= {column.key: replace(cell, aside=""), aside.key: cell.aside}
             lines.append(replace(line, cells=cells))
-        columns = [each for own in self.columns for each in (own, asides.get(own)) if each]
+        columns = [each for column in self.columns for each in (column, asides.get(column)) if each]
         return replace(self, columns=tuple(columns), lines=tuple(lines))
 
 

@@ -154,9 +154,9 @@ class MissingWords(_ChoosesLabels):
         """One shot of each label, but not the example itself."""
         for label, word in self._words.items() if self.settings.demonstrations else ():
             shots = self.prompts.training
-            others = [shot for shot in shots if shot.answer == (label,) and shot is not example]
-            if others:
-                shot = others[self._draws.below(len(others))]
+            alike = [shot for shot in shots if shot.answer == (label,) and shot is not example]
+            if alike:
+                shot = alike[self._draws.below(len(alike))]
                 yield filled(self._pattern, shot, word=word)
 
     def _number_of(self, word: str) -> int:

@@ -104,13 +104,13 @@ def load_checkpoint(model: Any, path: Path) -> None:
     """Weights as PyTorch Lightning saves them, such as UniFewMeta's: `state_dict`, with `model.`
     before every name. Nothing but tensors and plain values is unpickled."""
     try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a bad file
         raise BadInput(
             f"{path} cannot be read as weights alone ({_first_line(error)}): save its state_dict "
             "by itself, as docs/how-to/models.md shows."
         ) from error
-    state = held.get("state_dict", held) if isinstance(held, dict) else {}
+    state = loaded.get("state_dict", loaded) if isinstance(loaded, dict) else {}
     state = {str(name).removeprefix("model."): value for name, value in state.items()}
     unknown = set(state) - set(model.state_dict())
     missing = {name for name, _ in model.named_parameters()} - set(state)
@@ -151,9 +151,9 @@ class Tuner(ABC):
         """The answers, how it was fitted, and what those who read the figures should know: texts
         that were cut, and the like."""
         lessons = self.lessons(self.prompts)
-        held = [lesson for others in validation for lesson in self.lessons(others)]
+        held_out = [lesson for some in validation for lesson in self.lessons(some)]
         self.model = self.source.model(self.family, seed=self.settings.seed, **self.head_options())
-        fitted = fit(self, lessons, held, progress) if self.prompts.training else {"steps": 0}
+        fitted = fit(self, lessons, held_out, progress) if self.prompts.training else {"steps": 0}
         self.model.eval()
         with torch.no_grad():
             answers = dict(self.answers())
@@ -213,7 +213,7 @@ class Tuner(ABC):
 
 
 def fit(
-    tuner: Tuner, lessons: Sequence[Any], held: Sequence[Any], progress: Progress
+    tuner: Tuner, lessons: Sequence[Any], held_out: Sequence[Any], progress: Progress
 ) -> dict[str, Any]:
     """Fit all weights of the model: how many steps, and the last loss. With lessons held for
     validation it keeps the weights of the epoch after which their loss was least, and says so."""
@@ -245,8 +245,8 @@ def fit(
             schedule.step()
             done += 1
             progress(done, total, loss)
-        if held:
-            held_loss = _mean_loss(tuner, held)
+        if held_out:
+            held_loss = _mean_loss(tuner, held_out)
             if not best or held_loss < best["validation_loss"]:
                 best = {"best_epoch": epoch, "validation_loss": held_loss}
                 state = model.state_dict().items()

@@ -68,7 +68,7 @@ class _FindsPieces(Tuner):
             spans = self.spans(shot.answer, self.context_of(shot))
             if spans or not shot.answer:
                 for window in self._windows([shot]):
-                    lessons += [{**window.inputs, **own} for own in self.right_in(window, spans)]
+                    lessons += [{**window.inputs, **gold} for gold in self.right_in(window, spans)]
         return lessons
 
     def notes(self) -> Iterator[str]:
@@ -87,8 +87,8 @@ class _FindsPieces(Tuner):
             scored: list[list[Any]] = [[] for _ in some]
             for batch in in_batches(windows, size):
                 output = self._output([window.inputs for window in batch])
-                for window, found in zip(batch, self.scored(batch, output), strict=True):
-                    scored[window.example].append(found)
+                for window, scores in zip(batch, self.scored(batch, output), strict=True):
+                    scored[window.example].append(scores)
             for example, pieces in zip(some, scored, strict=True):
                 context = self.context_of(example)
                 yield example.id, self.answer_of(pieces, example, context)
@@ -128,7 +128,7 @@ class _FindsPieces(Tuner):
 
 def mentions(text: str, context: str) -> Iterator[int]:
     """Find where the text begins in the context, each time."""
-    return (found.start() for found in re.finditer(f"(?={re.escape(text)})", context))
+    return (match.start() for match in re.finditer(f"(?={re.escape(text)})", context))
 
 
 def first_spans(answers: Sequence[str], context: str) -> list[Span]:
@@ -186,10 +186,10 @@ class SpanFinding(_FindsPieces):
         if answer_kind(self.prompts.kind).takes_options:
             return (_best_option(scored, example.options, context),)
         if most == 1:
-            found = _best_span(scored, longest)
+            spans = _best_span(scored, longest)
         else:
-            found = [span for scores in scored for span in _all_spans(*scores, longest)]
-        return _texts_of(found, context)[:most]
+            spans = [span for scores in scored for span in _all_spans(*scores, longest)]
+        return _texts_of(spans, context)[:most]
 
 
 def _texts_of(spans: Sequence[Span], context: str) -> tuple[str, ...]:
@@ -216,15 +216,15 @@ def _all_spans(
 def _best_span(scored: Sequence[Scored], longest: int) -> list[Span]:
     """The best of all windows; none if no answer scores more in that window where it does least."""
     best = min(begins[window.nothing] + ends[window.nothing] for window, begins, ends in scored)
-    found: list[Span] = []
+    spans: list[Span] = []
     for window, begins, ends in scored:
         tokens = [token for token, place in enumerate(window.places) if place is not None]
         for number, begin in enumerate(tokens):
             for end in tokens[number : number + longest]:
                 score = begins[begin] + ends[end]
                 if end < begin + longest and score > best:
-                    best, found = score, [window.characters(begin, end)]
-    return found
+                    best, spans = score, [window.characters(begin, end)]
+    return spans
 
 
 def _best_option(scored: Sequence[Scored], options: Sequence[str], context: str) -> str:

@@ -99,9 +99,9 @@ UNIFEW = Settings(
 )
 
 
-def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
+def changed(settings: Settings, values: Mapping[str, Any]) -> Settings:
     """The settings with what is given and not None. Raises BadInput for what cannot be."""
-    said = {name: given[name] for name in OPTIONS if given.get(name) is not None}
+    said = {name: values[name] for name in OPTIONS if values.get(name) is not None}
     if said.get("epochs") and "steps" not in said:
         said["steps"] = None
     made = replace(settings, **said)

@@ -114,14 +114,14 @@ def tuned_model(options: Mapping[str, Any]) -> TunedModel:
     return TunedModel(source, settings, [Classification, SpanFinding])
 
 
-def _device(wanted: str) -> str:
+def _device(device: str) -> str:
     """The accelerator where there is one, unless another device is wanted."""
-    if wanted == "auto":
-        found = torch.accelerator.current_accelerator(check_available=True)
-        return found.type if found else "cpu"
-    if wanted.startswith("cuda") and not torch.cuda.is_available():
+    if device == "auto":
+        accelerator = torch.accelerator.current_accelerator(check_available=True)
+        return accelerator.type if accelerator else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
         raise BadInput("There is no CUDA device: leave --device out, or say cpu.")
-    return wanted
+    return device
 
 
 def _text_to_text(source: Source, options: Mapping[str, Any]) -> TunedModel:

@@ -84,14 +84,14 @@ def tuned_models() -> Any:
 
 def steps(plan: Plan) -> list[Step]:
     """Raises BadInput if there are none, or where a set has a run with other settings."""
-    found = []
+    chosen = []
     for prompts in plan.subject.prompt_sets(skips_tasks=True):
         left_out = _why_left_out(plan, prompts)
         run = None if left_out else _run_there(plan, prompts)
-        found.append(Step(prompts.fields, run, left_out))
-    if not found:
+        chosen.append(Step(prompts.fields, run, left_out))
+    if not chosen:
         raise BadInput("There are no such sets: choose other shots, splits or episodes.")
-    return found
+    return chosen
 
 
 def tune(
@@ -159,23 +159,23 @@ def _why_left_out(plan: Plan, prompts: PromptSet) -> str:
 
 def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
     for run in plan.runs_of(prompts):
-        there = run.report.get(TUNING, {})
-        if other := _difference(there, plan.tuning):
+        tuned = run.report.get(TUNING, {})
+        if other := _difference(tuned, plan.tuning):
             raise BadInput(
                 f"“{run.system}” has run {run.pk} on {run.task.slug}, {run.label}, with other "
                 f"settings ({other}): give this one another --system."
             )
-        if (there.get(LIMIT) or inf) >= (plan.limit or inf):  # asked at least as much
+        if (tuned.get(LIMIT) or inf) >= (plan.limit or inf):  # asked at least as much
             return run
     return None
 
 
-def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
+def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
     """The first that differs, besides the number of examples that were asked. A run of an earlier
     version lacks the settings that came later, and was made as their defaults say."""
-    before, after = ({**DEFAULTS, **one.get("settings", {}), **one} for one in (there, now))
+    before, after = ({**DEFAULTS, **one.get("settings", {}), **one} for one in (then, now))
     for name in dict.fromkeys([*after, *before]):
-        was, wanted = before.get(name), after.get(name)
-        if name not in (LIMIT, "settings") and was != wanted:
-            return f"{name} {was}, now {wanted}"
+        was, will_be = before.get(name), after.get(name)
+        if name not in (LIMIT, "settings") and was != will_be:
+            return f"{name} {was}, now {will_be}"
     return ""

@@ -83,9 +83,9 @@ class Command(RefusingCommand):
         for reason, count in left_out.items():
             self.stdout.write(f"Left out, {count} × {reason}")
         open_steps = [step for step in todo if not step.left_out]
-        there = sum(step.run is not None for step in open_steps)
+        done = sum(step.run is not None for step in open_steps)
         sets = f"{len(open_steps)} set{pluralize(open_steps)}"
-        self.stdout.write(f"{sets}, {there} of them there already")
+        self.stdout.write(f"{sets}, {done} of them there already")
         if not open_steps:
             raise BadInput("Nothing is left to do: choose other tasks, shots or splits.")
 

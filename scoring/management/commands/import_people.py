@@ -54,8 +54,8 @@ class Command(ImportingCommand):
         put_lines(self, report.in_words(), None)
 
 
-def _cluster(given: str) -> tuple[str, str]:
-    task, _, group = (part.strip() for part in given.partition(":"))
+def _cluster(text: str) -> tuple[str, str]:
+    task, _, group = (part.strip() for part in text.partition(":"))
     if not group:
-        raise CommandError(f"--clusters {given}: write a task and its group, as ner:document.")
+        raise CommandError(f"--clusters {text}: write a task and its group, as ner:document.")
     return task, group

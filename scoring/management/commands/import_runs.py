@@ -82,11 +82,11 @@ class Command(RefusingCommand):
         named = read_opening(path).get("benchmark") if path.is_file() else None
         in_file = named if isinstance(named, str) else ""
         benchmark = choose_benchmark(options.run.benchmark or in_file)
-        given: dict[str, Any] = {"path": path, "benchmark": benchmark, "options": options}
+        about: dict[str, Any] = {"path": path, "benchmark": benchmark, "options": options}
         if reader is reported.READER:
-            lines = _score_lines(reported.import_scores(**given))
+            lines = _score_lines(reported.import_scores(**about))
         else:
-            lines = import_predictions(reader=reader, owner=owner, **given).in_words()
+            lines = import_predictions(reader=reader, owner=owner, **about).in_words()
         put_lines(self, lines, None)
 
 

@@ -53,9 +53,9 @@ class Command(RefusingCommand):
         aim = parser.add_mutually_exclusive_group()
         aim.add_argument("--budget", type=float, help="money, in the currency of the rate")
         aim.add_argument("--width", type=float, help="width of the interval, in percent points")
-        for name, what in FIELDS.items():
+        for name, words in FIELDS.items():
             whole = isinstance(getattr(Assumptions(), name), int | None)
-            parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
+            parser.add_argument(_option(name), dest=name, type=int if whole else float, help=words)
         add = parser.add_argument
         add("--mean", type=float, metavar="PERCENT", help="what people score on average")
         add("--currency", help="of the rate and the budget (default: the pilot's)")
@@ -68,9 +68,9 @@ class Command(RefusingCommand):
         pilot("--pool", metavar="NAME", help="which of its pools, if it has several")
         pilot("--simulated", action="store_true", help=simulated)
         contrast = parser.add_argument_group("a system to compare with").add_argument
-        for name, (what, is_points) in OF_SYSTEM.items():
+        for name, (words, is_points) in OF_SYSTEM.items():
             kind = int if name in ("runs", "comparisons") else float
-            contrast(_option(name), type=kind, metavar="POINTS" if is_points else None, help=what)
+            contrast(_option(name), type=kind, metavar="POINTS" if is_points else None, help=words)
         check = parser.add_argument_group("for the check by simulation").add_argument
         coverage = "how often the interval must cover the truth (default: %(default)s)"
         check("--min-coverage", type=float, default=LEAST_COVERAGE, help=coverage)
@@ -112,12 +112,12 @@ def _option(name: str) -> str:
 def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:
     """What is given overrides what the pilot says, which overrides what is assumed."""
     from_pilot = pilot.tells if pilot else {}
-    given = {name: options[name] for name in FIELDS if options[name] is not None}
+    from_options = {name: options[name] for name in FIELDS if options[name] is not None}
     if options["mean"] is not None:
-        given["mean"] = options["mean"] / 100
+        from_options["mean"] = options["mean"] / 100
     if options["currency"]:
-        given["currency"] = options["currency"].upper()
-    named = {**from_pilot, **given}
+        from_options["currency"] = options["currency"].upper()
+    named = {**from_pilot, **from_options}
     usual = asdict(usual_components(named.get("mean", USUAL_MEAN)))
     return Assumptions(
         **{**{f"{part}_var": value for part, value in usual.items()}, **named},
@@ -126,15 +126,15 @@ def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions
 
 
 def _contrast(options: Mapping[str, Any]) -> Contrast | None:
-    given = {
+    numbers = {
         name: options[name] / 100 if is_points else options[name]
         for name, (_, is_points) in OF_SYSTEM.items()
         if options[name] is not None
     }
-    if given and "difference" not in given:
+    if numbers and "difference" not in numbers:
         raise CommandError("Give the difference in points that the study should show.")
     try:
-        return Contrast(**given) if given else None
+        return Contrast(**numbers) if numbers else None
     except ValueError as error:
         raise CommandError(str(error)) from error
 

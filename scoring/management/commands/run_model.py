@@ -55,9 +55,9 @@ class Command(RefusingCommand):
         about("--answers", choices=WAYS, default=TEXT, help=ranked)
         thinks = "it is told to think step by step first, and its last answer is read"
         about("--reasoning", action="store_true", help=thinks)
-        for name, what in NUMBERS.items():
+        for name, meaning in NUMBERS.items():
             default = getattr(ModelSettings, name)
-            about(f"--{name.replace('_', '-')}", type=type(default), default=default, help=what)
+            about(f"--{name.replace('_', '-')}", type=type(default), default=default, help=meaning)
         about("--cache", action="store_true", help="use Inspect's cache of answers")
         prices = "USD for a million tokens of each"
         about("--prices", type=float, nargs=2, metavar=("READ", "WRITTEN"), help=prices)

@@ -45,9 +45,9 @@ def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
     fits."""
     if not path.exists():
         raise BadInput(f"{path} does not exist; name a file or a folder.")
-    found = [(_reader_for(candidate), candidate) for candidate in _candidates(path)]
-    readable = [(reader, file) for reader, file in found if reader is not None]
-    skipped = [file for reader, file in found if reader is None]
+    readers = [(_reader_for(candidate), candidate) for candidate in _candidates(path)]
+    readable = [(reader, file) for reader, file in readers if reader is not None]
+    skipped = [file for reader, file in readers if reader is None]
     if not readable:
         raise BadInput(_why_none(path, skipped))
     return readable, skipped
@@ -88,9 +88,9 @@ def _why_none(path: Path, skipped: list[Path]) -> str:
     if is_array(path):
         return f"{path} is {LOGITS}."
     opening = read_opening(path)
-    for members, what in SUMMARIES:
+    for members, kind in SUMMARIES:
         if members <= opening.keys():
-            return f"{path} is {what}."
+            return f"{path} is {kind}."
     if not opening:
         return f"{path} does not begin with a JSON object. {KNOWN}."
     first = ", ".join(list(opening)[:6])

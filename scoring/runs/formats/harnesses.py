@@ -160,11 +160,11 @@ def _values(path: Path, name: str, usual: str) -> set[str]:
 def _read_lm_eval(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
     run = _lm_eval_run(path)
     filters = _values(path, "filter", "none")
-    wanted = records.chosen(filters, options.choice, what="filter", file=path.name)
+    chosen = records.chosen(filters, options.choice, what="filter", file=path.name)
 
     def read_row(row: Mapping[str, Any]) -> records.ReadPrediction:
-        if row.get("filter", "none") != wanted:
-            raise records.LeftOut(f"another filter than “{wanted}”")
+        if row.get("filter", "none") != chosen:
+            raise records.LeftOut(f"another filter than “{chosen}”")
         return _lm_eval_prediction(row, run)
 
     return records.read_each(json_files.read_lines(path), read_row)
@@ -216,21 +216,21 @@ VERDICTS = ("acc", "exact_match", "em")
 
 
 def _lm_eval_verdict(row: Mapping[str, Any]) -> bool | None:
-    given = [row[name] for name in VERDICTS if name in row]
-    return records.as_verdict(given[0]) if given else None
+    verdicts = [row[name] for name in VERDICTS if name in row]
+    return records.as_verdict(verdicts[0]) if verdicts else None
 
 
 def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(prompt, continuation) of each request, in order; older versions list the arguments."""
-    arguments, given = row.get("arguments"), list[tuple[object, object]]()
+    arguments, pairs = row.get("arguments"), list[tuple[object, object]]()
     if isinstance(arguments, dict):
-        while isinstance(request := arguments.get(f"gen_args_{len(given)}"), dict):
-            given.append((request.get("arg_0", ""), request.get("arg_1", "")))
+        while isinstance(request := arguments.get(f"gen_args_{len(pairs)}"), dict):
+            pairs.append((request.get("arg_0", ""), request.get("arg_1", "")))
     elif isinstance(arguments, list):
         if not all(isinstance(request, list) and len(request) > 1 for request in arguments):
             raise BadInput("“arguments” does not list a prompt and what followed for each request")
-        given = [(request[0], request[1]) for request in arguments]
-    return [(str(prompt), str(continuation)) for prompt, continuation in given]
+        pairs = [(request[0], request[1]) for request in arguments]
+    return [(str(prompt), str(continuation)) for prompt, continuation in pairs]
 
 
 def _lm_eval_answer(
@@ -280,10 +280,10 @@ OPTIONS = ("choices", "options", "endings")
 
 def _listed(doc: object) -> tuple[str, ...]:
     for name in OPTIONS:
-        given: Any = doc.get(name) if isinstance(doc, dict) else None
-        given = given.get("text") if isinstance(given, dict) else given
-        if isinstance(given, list) and given and not isinstance(given[0], dict | list):
-            return tuple(map(str, given))
+        options: Any = doc.get(name) if isinstance(doc, dict) else None
+        options = options.get("text") if isinstance(options, dict) else options
+        if isinstance(options, list) and options and not isinstance(options[0], dict | list):
+            return tuple(map(str, options))
     return ()
 
 
@@ -311,11 +311,11 @@ SAMPLE = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluatio
 
 
 def _read_samples(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
-    wanted = ""
+    chosen = ""
     # Every evaluation where each names its own task.
     if options.choice or options.run.task:
         names = _values(path, "evaluation_name", "None")
-        wanted = records.chosen(names, options.choice, what="evaluation", file=path.name)
+        chosen = records.chosen(names, options.choice, what="evaluation", file=path.name)
     annotators: set[str] = set()
     has_others = False
 
@@ -325,8 +325,8 @@ def _read_samples(path: Path, options: records.ReadOptions) -> Iterator[records.
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
-        if wanted and row.get("evaluation_name") != wanted:
-            raise records.LeftOut(f"another evaluation than “{wanted}”")
+        if chosen and row.get("evaluation_name") != chosen:
+            raise records.LeftOut(f"another evaluation than “{chosen}”")
         return _of_sample(row)
 
     yield from records.read_each(json_files.read_lines(path), read_row)
@@ -338,12 +338,12 @@ def _read_samples(path: Path, options: records.ReadOptions) -> Iterator[records.
 
 
 def _of_sample(row: Mapping[str, Any]) -> records.ReadPrediction:
-    given = row.get("input")
-    if not isinstance(given, dict):
+    asked = row.get("input")
+    if not isinstance(asked, dict):
         raise BadInput("the field “input” is missing")
     if row.get("error"):
         raise BadInput("the sample ended in an error")
-    choices = json_files.list_in(given.get("choices"))
+    choices = json_files.list_in(asked.get("choices"))
     return records.ReadPrediction(
         run=records.RunFields(
             # A harness's filter comes after the task's name.
@@ -354,7 +354,7 @@ def _of_sample(row: Mapping[str, Any]) -> records.ReadPrediction:
         answer=answer_from(_answer_text(row), choices, lettered=False),
         options=tuple(map(str, choices)),
         source_id=as_id(row.get("sample_id")),
-        texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
+        texts=tuple(text for text in (asked.get("raw"),) if isinstance(text, str)),
     )
 
 

@@ -85,15 +85,15 @@ def _prediction(
     )
 
 
-def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | None:
+def _scored_answer(sample: Mapping[str, Any], where: str, scorer: str) -> str | None:
     answers: dict[str, str] = {
         name: score["answer"]
         for name, score in object_in(sample.get("scores")).items()
         if isinstance(score, dict) and isinstance(score.get("answer"), str)
     }
-    if not wanted and len(set(answers.values())) == 1:
+    if not scorer and len(set(answers.values())) == 1:
         return next(iter(answers.values()))
-    return answers.get(records.chosen(answers, wanted, what="scorer", file=where))
+    return answers.get(records.chosen(answers, scorer, what="scorer", file=where))
 
 
 def answer_from(text: str, choices: Collection[object], *, lettered: bool = True) -> records.Answer:
@@ -109,9 +109,9 @@ def answer_from(text: str, choices: Collection[object], *, lettered: bool = True
     return records.Chosen(tuple(indices))
 
 
-def _verdict(sample: Mapping[str, Any], wanted: str) -> bool | None:
+def _verdict(sample: Mapping[str, Any], scorer: str) -> bool | None:
     scores = object_in(sample.get("scores"))
-    judged = [score for name, score in scores.items() if not wanted or name == wanted]
+    judged = [score for name, score in scores.items() if not scorer or name == scorer]
     values = {records.as_verdict(object_in(score).get("value")) for score in judged}
     return values.pop() if len(values) == 1 else None
 
@@ -134,10 +134,10 @@ def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
         yield str(attachments.get(text.removeprefix("attachment://"), text))
 
 
-def _input_texts(given: object) -> Iterator[str]:
-    if isinstance(given, str):
-        yield given
-    for message in given if isinstance(given, list) else ():
+def _input_texts(asked: object) -> Iterator[str]:
+    if isinstance(asked, str):
+        yield asked
+    for message in asked if isinstance(asked, list) else ():
         if not isinstance(message, dict) or message.get("role") != "user":
             continue
         content = message.get("content")

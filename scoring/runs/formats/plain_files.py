@@ -62,7 +62,7 @@ def _read_lines(path: Path, options: records.ReadOptions) -> Iterator[records.Re
         [(where, read)] = records.read_each([first], records.run_fields)
         if isinstance(read, BadInput):
             raise BadInput(f"{where}: {read}")
-        header, answer_by = read, _way(first[1], where)
+        header, answer_by = read, _answer_by(first[1], where)
     elif first:
         rows = chain([first], rows)
     rows = map(_not_a_header, rows)
@@ -70,14 +70,14 @@ def _read_lines(path: Path, options: records.ReadOptions) -> Iterator[records.Re
     return records.read_each(rows, read_row)
 
 
-def _way(fields: Mapping[str, Any], where: str = "") -> str:
+def _answer_by(fields: Mapping[str, Any], where: str = "") -> str:
     """How answers name options, if the file says it."""
-    way = fields.get("answer_by", "")
-    if way and way not in WAYS:
+    answer_by = fields.get("answer_by", "")
+    if answer_by and answer_by not in WAYS:
         raise BadInput(
-            f"{where}: “answer_by” must be {', '.join(WAYS)}, but it is {way!r}.".lstrip(": ")
+            f"{where}: “answer_by” must be {', '.join(WAYS)}, but it is {answer_by!r}.".lstrip(": ")
         )
-    return str(way)
+    return str(answer_by)
 
 
 def _not_a_header(row: tuple[str, Any]) -> tuple[str, Any]:
@@ -105,7 +105,7 @@ def _prediction(
         answer=_answer_of_line(fields, options),
         source_id=source_id,
         texts=texts,
-        answer_by=_way(fields) or answer_by,
+        answer_by=_answer_by(fields) or answer_by,
     )
 
 
@@ -235,11 +235,11 @@ def is_mt_dnn(path: Path) -> bool:
 
 
 def _read_mt_dnn(path: Path, options: records.ReadOptions) -> Iterator[records.Read]:
-    held: dict[str, list[Any]] = {name: [] for name in ARRAYS}
+    arrays: dict[str, list[Any]] = {name: [] for name in ARRAYS}
     for name, value in read_members(path, ARRAYS):
-        if name in held:
-            held[name].append(value)
-    ids, predictions = held[IDS], held[PREDICTIONS]
+        if name in arrays:
+            arrays[name].append(value)
+    ids, predictions = arrays[IDS], arrays[PREDICTIONS]
     if len(ids) != len(predictions):
         raise BadInput(
             f"{path.name} has {len(ids)} uids, but {len(predictions)} predictions: nothing says "

@@ -150,9 +150,9 @@ FLAGS = ("uses_labelled", "uses_unlabelled")
 LARGEST = 2**31 - 1
 
 
-def run_fields(given: Mapping[str, Any]) -> RunFields:
+def run_fields(record: Mapping[str, Any]) -> RunFields:
     """The fields of a run among a record's. Raises BadInput with what is wrong."""
-    said = ((name, given.get(name)) for name in NAMES)
+    said = ((name, record.get(name)) for name in NAMES)
     return RunFields(**{name: _check(name, value) for name, value in said if value is not None})
 
 
@@ -241,16 +241,16 @@ def _as_protocol(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
-def chosen(there: Collection[str], wanted: str, *, what: str, file: str) -> str:
-    """The wanted name, or the only one. Raises BadInput with the choices."""
-    names = ", ".join(sorted(there))
-    if wanted:
-        if wanted not in there:
-            raise BadInput(f"{file} has no {what} “{wanted}”; it has {names}.")
-        return wanted
-    if len(there) > 1:
+def chosen(offered: Collection[str], name: str, *, what: str, file: str) -> str:
+    """The name that is asked for, or the only one. Raises BadInput with the choices."""
+    names = ", ".join(sorted(offered))
+    if name:
+        if name not in offered:
+            raise BadInput(f"{file} has no {what} “{name}”; it has {names}.")
+        return name
+    if len(offered) > 1:
         raise BadInput(f"{file} has several {what}s ({names}): choose one with --filter.")
-    return next(iter(there), "")
+    return next(iter(offered), "")
 
 
 RUN_KEYS = ("benchmark", "task", "shots", "split", "episode")
@@ -302,31 +302,31 @@ def prompted(fields: object) -> Prompted | None:
     )
 
 
-def as_prompted(fields: RunFields, own: RunFields, *, said: RunFields) -> RunFields:
+def as_prompted(fields: RunFields, asked: RunFields, *, said: RunFields) -> RunFields:
     """The run that an answer belongs to by its prompt, whatever the tool says. Raises BadInput
     where an option of the importer contradicts the prompt."""
     for name in ("task", "shots", "split", "episode"):
-        given, there = getattr(said, name), getattr(own, name)
-        if given not in ("", None) and given != there:
+        option, of_prompt = getattr(said, name), getattr(asked, name)
+        if option not in ("", None) and option != of_prompt:
             raise BadInput(
-                f"the prompt was made for {name} {'none' if there is None else there}, but "
-                f"--{name} says {given}: leave the option out"
+                f"the prompt was made for {name} {'none' if of_prompt is None else of_prompt}, but "
+                f"--{name} says {option}: leave the option out"
             )
     return replace(
         fields,
-        benchmark=said.benchmark or own.benchmark,
-        task=own.task,
-        shots=fields.shots if own.shots is None else own.shots,
-        split=own.split,
-        episode=own.episode,
+        benchmark=said.benchmark or asked.benchmark,
+        task=asked.task,
+        shots=fields.shots if asked.shots is None else asked.shots,
+        split=asked.split,
+        episode=asked.episode,
     )
 
 
 def example_of_run(text: str, run: Run) -> str:
     """The example's own id, given the id of a prompt or that id itself. Raises BadInput for a
     prompt of another run."""
-    own = of_prompt_id(text)
-    if own is None:
+    prompt = of_prompt_id(text)
+    if prompt is None:
         return text
     place = {
         "benchmark": run.benchmark.name,
@@ -335,12 +335,12 @@ def example_of_run(text: str, run: Run) -> str:
         "split": run.split,
         "episode": run.episode,
     }
-    if text != prompt_id(place, own.example):
+    if text != prompt_id(place, prompt.example):
         raise BadInput(
             f"The id {text} is that of a prompt for another run: this one is on {run.task.slug}, "
             f"{run.label}."
         )
-    return own.example
+    return prompt.example
 
 
 def _run(fields: Mapping[str, Any]) -> RunFields | None:

@@ -65,8 +65,8 @@ def import_scores(
         why = report.refused[0] if report.refused else f"{path.name} holds none."
         raise BadInput(f"No figure was imported. {why}")
     figures = ReportedScore.objects.filter(benchmark=benchmark).order_by("task")
-    others = figures.exclude(task__in=benchmark.tasks.values("slug"))
-    report.tasks_not_there = list(others.values_list("task", flat=True).distinct())
+    unknown = figures.exclude(task__in=benchmark.tasks.values("slug"))
+    report.tasks_not_there = list(unknown.values_list("task", flat=True).distinct())
     return report
 
 
@@ -89,13 +89,13 @@ def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
 
 
 def _score(row: tuple[object, str], *, options: records.ReadOptions) -> tuple[str, ReportedScore]:
-    given, benchmark = row
-    if not isinstance(given, Mapping):
+    figure, benchmark = row
+    if not isinstance(figure, Mapping):
         raise BadInput("a score must be an object")
     for name in METRIC_NAMES:
-        _check_metric(given.get(name, METRIC))
-    run = records.run_fields({"benchmark": benchmark, **given})
-    kind = _one_of(given, "kind", ReportedKind.values)
+        _check_metric(figure.get(name, METRIC))
+    run = records.run_fields({"benchmark": benchmark, **figure})
+    kind = _one_of(figure, "kind", ReportedKind.values)
     for name in ("task", "system", "shots"):
         if getattr(run, name) in ("", None):
             raise BadInput(f"the field “{name}” is missing")
@@ -105,11 +105,11 @@ def _score(row: tuple[object, str], *, options: records.ReadOptions) -> tuple[st
         **said,
         kind=kind,
         shots=shots,
-        references=_one_of({"references": "unknown", **given}, "references", References.values),
-        source=_source(given),
-        mean=_percent(given, "mean"),
-        sd=None if given.get("sd") is None else _percent(given, "sd"),
-        n=_count(given),
+        references=_one_of({"references": "unknown", **figure}, "references", References.values),
+        source=_source(figure),
+        mean=_percent(figure, "mean"),
+        sd=None if figure.get("sd") is None else _percent(figure, "sd"),
+        n=_count(figure),
     )
 
 
@@ -125,14 +125,14 @@ def _store(
     key = {name: getattr(score, name) for name in KEY}
     known = {"benchmark": benchmark, **key}
     stored, is_new = ReportedScore.objects.get_or_create(**known, defaults=figures)
-    there = {name: getattr(stored, name) for name in FIGURES}
+    before = {name: getattr(stored, name) for name in FIGURES}
     if is_new:
         report.added += 1
-    elif there == figures:
+    elif before == figures:
         report.unchanged += 1
     else:
-        differing = (name for name in FIGURES if there[name] != figures[name])
-        said = ", ".join(f"{name} {there[name]}, not {figures[name]}" for name in differing)
+        differing = (name for name in FIGURES if before[name] != figures[name])
+        said = ", ".join(f"{name} {before[name]}, not {figures[name]}" for name in differing)
         raise BadInput(
             f"{stored.system} on {stored.task} with {shots_label(stored.shots)} shots is stored "
             f"with {said}; delete the stored figure in the admin if the file is right."
@@ -148,15 +148,15 @@ def _check_metric(metric: object) -> None:
         )
 
 
-def _one_of(given: Mapping[str, Any], name: str, values: list[str]) -> str:
-    value: object = given.get(name)
+def _one_of(figure: Mapping[str, Any], name: str, values: list[str]) -> str:
+    value: object = figure.get(name)
     if not isinstance(value, str) or value not in values:
         raise BadInput(f"“{name}” must be one of {', '.join(values)}, not {value!r}")
     return value
 
 
-def _percent(given: Mapping[str, Any], name: str) -> float:
-    value = given.get(name)
+def _percent(figure: Mapping[str, Any], name: str) -> float:
+    value = figure.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     # Not a number is not between them either.
     if value is None or not is_number or not 0 <= value <= 100:
@@ -164,17 +164,17 @@ def _percent(given: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def _count(given: Mapping[str, Any]) -> int | None:
-    if given.get("n") is None:
+def _count(figure: Mapping[str, Any]) -> int | None:
+    if figure.get("n") is None:
         return None
-    number = records.as_number(given["n"])
+    number = records.as_number(figure["n"])
     if not number:
-        raise BadInput(f"“n” must be a number from 1, or null, not {given['n']!r}")
+        raise BadInput(f"“n” must be a number from 1, or null, not {figure['n']!r}")
     return number
 
 
-def _source(given: Mapping[str, Any]) -> str:
-    source = given.get("source")
+def _source(figure: Mapping[str, Any]) -> str:
+    source = figure.get("source")
     if not isinstance(source, str) or not 0 < len(source.strip()) <= 300:
         raise BadInput("“source” must say where the figure was published (1 to 300 characters)")
     return source.strip()

@@ -61,7 +61,7 @@ def test_plans_with_the_smallest_numbers(number: str, aim: str) -> None:
     for name in NUMBERS:
         form = PlanForm.from_query({**SMALL, name: number, "aim": aim})
         if form.is_valid():
-            plan = make_plan(form.assumptions(), **form.wanted(), contrast=form.contrast())
+            plan = make_plan(form.assumptions(), **form.target(), contrast=form.contrast())
             json.dumps(plan_as_plain(plan), allow_nan=False)
             planned += 1
         else:
