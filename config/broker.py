@@ -37,7 +37,7 @@ class Channel(filesystem.Channel):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """With the tables of who gets which messages: at a start several processes write them."""
+        """Lock the tables of who gets which messages: at a start several processes write them."""
         self.control_folder.mkdir(exist_ok=True)
         with open(self.control_folder / "lock", "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

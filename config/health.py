@@ -173,7 +173,7 @@ def _version() -> str:
 
 
 def _can_write() -> bool:
-    """On SQLite told by the disk: to write would be to wait for whoever is writing."""
+    """Ask the disk on SQLite: to write would be to wait for whoever is writing."""
     if connection.vendor == "sqlite":
         file = Path(connection.settings_dict["NAME"])
         return os.access(file, os.W_OK) and shutil.disk_usage(file).free >= LEAST_FREE_BYTES

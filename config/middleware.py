@@ -179,7 +179,7 @@ def slow_guessing(request: HttpRequest, get_response: Handler) -> HttpResponseBa
 
 
 def _seconds_to_wait(request: HttpRequest, address: str, name: str) -> int:
-    """Before a password is looked at; not where the name has signed in from before."""
+    """The wait before a password is looked at; none where the name signed in from here before."""
     failed, most = throttles.counted(PER_ADDRESS, address), settings.THROTTLES[PER_ADDRESS]
     is_flood = failed >= FLOOD * most
     seconds = throttles.seconds_to_wait(PER_ADDRESS, address) if is_flood else 0

@@ -111,7 +111,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_json(problem: BaseException | None) -> str:
-    """Where the text stops being JSON, if that is known."""
+    """Says where the text stops being JSON, if that is known."""
     if isinstance(problem, JSONDecodeError):
         where = f"line {problem.lineno}, column {problem.colno}"
         return f"This is no JSON: look at {where}, where it says {problem.msg.lower()}."
@@ -199,7 +199,7 @@ def _check_parameters(request: Request, known: Mapping[str, OpenApiParameter]) -
 
 
 def _told(data: Any) -> Any:
-    """By field, however deep it lies, its sentences; about the request as a whole one (detail)."""
+    """The sentences by field, however deep it lies; those about the request as a whole (detail)."""
     if isinstance(data, Mapping) and isinstance(data.get("detail"), str):
         return {**data, "detail": _worded(data["detail"])}
     described: dict[str, Any] = {}

@@ -203,7 +203,7 @@ def cookie_of(request: HttpRequest) -> dict[str, Any]:
 
 @cache
 def _signer(_key: str) -> signing.TimestampSigner:
-    """As Django makes one of its settings."""
+    """Make a signer in the way that Django makes one of its settings."""
     return signing.get_cookie_signer(salt=COOKIE + _SALT)
 
 

@@ -62,7 +62,7 @@ def is_migrated() -> bool:
 
 
 def _fits_the_annotators() -> bool:
-    """Where no key was kept yet, the hashes themselves tell whether it is this one."""
+    """Tell by the hashes whether it is this database's key, where no key was kept yet."""
     people = Annotator.objects.exclude(external_id="").select_related("channel")
     # Midway in a migration the tables lack columns.
     known = people.only("external_id", "identity_hash", "channel__slug").first()

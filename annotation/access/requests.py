@@ -33,7 +33,7 @@ def row_ids(request: HttpRequest, name: str) -> list[int]:
 def lets_in(
     user: User | AnonymousUser, thing: Thing, right: Right, *, permission: str = ""
 ) -> bool:
-    """Besides the role it takes the permission, by default that of viewing such a thing."""
+    """Ask for the permission besides the role, by default that of viewing such a thing."""
     needed = permission or f"annotation.view_{thing._meta.model_name}"
     return user.has_perm(needed) and may(user, thing, right)
 
@@ -80,6 +80,6 @@ def resume_link(request: HttpRequest, assignment: Assignment) -> str:
 
 
 def _link(request: HttpRequest, page: str, token: str, channel: Channel | None = None) -> str:
-    """With what the channel fills in, if it has placeholders; others add parameters themselves."""
+    """A link with what the channel fills in, if it has placeholders; others add parameters."""
     link = request.build_absolute_uri(reverse(f"annotation:{page}", args=[token]))
     return f"{link}?{channel.link_query}" if channel and channel.link_query else link

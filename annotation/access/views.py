@@ -1,4 +1,4 @@
-"""Where a colleague comes in by a link, signed in or up, and with one button a member."""
+"""The page where a colleague comes in by a link, signs in or up, and joins with one button."""
 
 from django.conf import settings
 from django.contrib.auth import login

@@ -113,7 +113,7 @@ def _stored(batch: Batch) -> list[Batch]:
 
 
 def _batch_of(request: HttpRequest) -> Batch | None:
-    """That on the page."""
+    """The batch on the page."""
     match = request.resolver_match
     batch = match.kwargs.get("object_id", "") if match else ""
     batches = Batch.objects.select_related("study", "task")

@@ -200,7 +200,7 @@ class BenchmarkAdmin(MembersAdmin[models.Benchmark]):
 
 
 def _look(request: ResearcherRequest, job_id: int) -> models.Job | None:
-    """Of this person, with its file still there; or an import that failed."""
+    """A look of this person, with its file still there; or an import that failed."""
     jobs = models.Job.objects.filter(pk=job_id, kind__in=(LOOK, STORE), author=request.user)
     return jobs.exclude(upload=None).select_related("upload").first()
 

@@ -278,7 +278,7 @@ class OwnedAdmin(PagedAdmin[_Row]):
 
 
 def readable_benchmarks(user: rights.Who, right: Right | None = None) -> QuerySet[Benchmark]:
-    """Besides one's own: those whose gold one may see as an editor of a study."""
+    """One's own benchmarks, and those whose gold one may see as an editor of a study."""
     owned = rights.benchmarks(user, right).order_by()
     if right not in (None, Right.GOLD):
         return owned

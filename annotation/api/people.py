@@ -271,7 +271,7 @@ def _record(row: Row, study: Study, rights: frozenset[Right]) -> dict[str, Any]:
 
 
 def _assignment(study: Study, person: str) -> Assignment:
-    """By the pseudonym; whoever has several places in the study by the `id` of one."""
+    """Find it by the pseudonym; for whoever has several places in the study, by the `id` of one."""
     places = study.assignments.exclude(outcome=JoinAnswer.DECLINED)
     ids = [*places.filter(annotator__pseudonym=person).values_list("pk", flat=True).order_by("pk")]
     if len(ids) > 1:

@@ -236,7 +236,7 @@ def _version(tables: Mapping[str, Any]) -> str:
 
 
 def _merged(kept: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """As a JSON merge patch (RFC 7396) says; of nothing that is kept, what is given."""
+    """Merge as a JSON merge patch (RFC 7396) says; where nothing is kept, take what is given."""
     if not kept:
         return dict(patch)
     merged = {**kept, **patch}

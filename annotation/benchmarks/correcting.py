@@ -76,7 +76,7 @@ def propose_gold(task: Task, corrections: Mapping[int | str, Given]) -> list[Gol
 
 
 def _log(version: GoldVersion, changed: Sequence[Gold]) -> None:
-    """In the benchmark, and in the studies that this scores again: never the gold itself."""
+    """Log it in the benchmark, and in the studies that this scores again: never the gold itself."""
     task = version.task
     before = {"task": task.slug, "gold version": version.number - 1}
     after = {"task": task.slug, "gold version": version.number, "examples": len(changed)}

@@ -98,7 +98,7 @@ class ImportForm(forms.Form):
             self[name].help_text = f"{upload.name} is still here: choose a file only to replace it."
 
     def _key(self, word: str | None) -> int | None:
-        """Of an upload that this person was told of."""
+        """The key of an upload that this person was told of."""
         with suppress(signing.BadSignature):
             user, upload = signing.loads(word or "", salt=KEPT)
             return int(upload) if user == self._user.pk else None

@@ -1,5 +1,5 @@
-"""In which script texts are written, by their letters: which way they read, and which languages are
-written so."""
+"""The script that texts are written in, by their letters: which way they read, and which languages
+are written so."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -163,7 +163,7 @@ _broker_rests = Rest()
 
 
 def _send_for_worker(job_id: int) -> None:
-    """Without a broker the job waits: it is stored, and the sweep sends for a worker again."""
+    """Send for one; without a broker the job waits, and the sweep sends for a worker again."""
     task = import_string(WAKING_TASK)
     options = {**task.app.conf.broker_transport_options, **settings.PUBLISHING}
     try:
@@ -192,7 +192,7 @@ def _end_at_once(job: Job, why: str) -> None:
 
 
 def _end(job: Job, state: str, **fields: Any) -> None:
-    """Once: what an abandoned attempt says is ignored."""
+    """End the job once: what an abandoned attempt says is ignored."""
     changes = {"state": state, "finished_at": clock.now(), **fields}
     ended = write(lambda: _still_running(job).update(**changes))
     # What failed is said better, not uploaded again.

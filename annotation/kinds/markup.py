@@ -62,7 +62,7 @@ def mathml(formula: str, *, display: bool = False) -> str:
 
 @lru_cache(maxsize=4096)
 def _kept(formula: str, *, display: bool) -> str:
-    """As the import made it; in a description that was written since, as it is made now."""
+    """The formula as the import made it; in a description written since, as it is made now."""
     kept = Formula.objects.filter(pk=_key(formula, display=display)).first()
     return mathml(formula, display=display) if kept is None else kept.mathml
 

@@ -164,7 +164,7 @@ def _find_typed(typed: str, context: Sequence[str]) -> list[object]:
 
 
 def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
-    """As it is written, else in other capitals, which phones put at the beginning of a line."""
+    """Find it as it is written, else in other capitals, which phones put where a line begins."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         for segment, text in enumerate(context):
             if match := re.search(in_any_form(piece), text, flags):
@@ -180,7 +180,7 @@ Marked = Sequence[tuple[str, str]]
 
 
 def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]) -> Marked:
-    """In the order of the text: by where it was selected, else by where it occurs first."""
+    """Sort by where each text was selected, else by where it occurs first."""
     selected = {
         in_one_form(context[segment][start:end]): (segment, start, end)
         for segment, start, end in sorted(spans, reverse=True)
@@ -194,7 +194,7 @@ def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]
 
 
 def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
-    """By mark what was missed, extra or right, as far as the bar names it, and how many more."""
+    """The texts missed, extra or right by mark, as many as the bar names, and how many more."""
     by_mark = (
         (mark, [text for text, its_mark in compared if its_mark == mark])
         for mark in ("missed", "extra", "right")
@@ -215,7 +215,7 @@ def _compared(
 
 
 def _near(context: Sequence[str], ranges: Sequence[kinds.Range]) -> dict[str, str]:
-    """By each text of the answer that only its ends keep from a text of the gold, that text."""
+    """The text of the gold that each text of the answer misses by its ends alone."""
     return {
         in_one_form(context[segment][a:b]): in_one_form(context[segment][c:d])
         for segment, a, b, mark in ranges

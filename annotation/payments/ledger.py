@@ -130,7 +130,7 @@ class Due:
         return _per_hour(self.total, self.person.paid_ms / HOUR_MS)
 
     def _base(self, rules: Mapping[str, OutcomeRule]) -> Decimal:
-        """By what the platform says; until it says how it ended, by the code that was shown."""
+        """What the platform pays by what it says; until then by the code that was shown."""
         if self.status in _UNPAID:
             return NOTHING
         return rules[_PAID_AS.get(self.status, self.person.outcome)].platform_pays or NOTHING

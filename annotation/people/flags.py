@@ -95,7 +95,7 @@ def _has_enough(person: Person) -> bool:
 
 
 def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -> Iterable[Flag]:
-    """Beside those on the same task, in order; the own ones are among them."""
+    """Compare with all on the same task, whose figures are sorted; the person's are among them."""
     ms, share = person.median_ms, person.commonest_share
     if ms is not None and len(times) > ENOUGH_OTHERS:
         usual = _median_of_others(times, ms)
@@ -109,7 +109,7 @@ def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -
 
 
 def _median_of_others(ordered: Sequence[float], value: float) -> float:
-    """Without a look at each: everybody is compared, and there may be thousands."""
+    """Compute it without a look at each: everybody is compared, and there may be thousands."""
     left_out, count = bisect_left(ordered, value), len(ordered) - 1
     low, high = (n + (n >= left_out) for n in ((count - 1) // 2, count // 2))
     return (ordered[low] + ordered[high]) / 2

@@ -154,7 +154,7 @@ def _told(cell: Cell) -> tuple[str, str]:
 
 
 def _pace(study: Study, people: Iterable[Row], at: datetime) -> float | None:
-    """Of completed work, an hour."""
+    """How many complete their work an hour."""
     if study.started_at is None:
         return None
     since = max(study.started_at, at - PACE_OVER)
@@ -186,7 +186,7 @@ def _cost(
 
 
 def _burst(study: Study, people: Iterable[Row], at: datetime) -> dict[str, Any] | None:
-    """On an open link alone: a platform knows who somebody is, and often fills a study at once."""
+    """Look at an open link alone: a platform knows people, and often fills a study at once."""
     channel = study.channel
     if channel.person_param or channel.invited_only or study.started_at is None:
         return None

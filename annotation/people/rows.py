@@ -152,7 +152,7 @@ def _cell(batch: models.Batch) -> tuple[int, int]:
 
 
 def _paces(everybody: Iterable[Person], items: Mapping[int, int]) -> dict[tuple[int, int], float]:
-    """For each cell the median milliseconds an item took those who completed it."""
+    """The median milliseconds that an item took those who completed a cell, by cell."""
     taken: dict[tuple[int, int], list[float]] = defaultdict(list)
     for person in everybody:
         if person.outcome == models.Outcome.COMPLETED and items[person.batch.pk]:

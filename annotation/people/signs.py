@@ -137,7 +137,7 @@ def _untyped(answers: Iterable[Answer]) -> str:
 
 
 def _unread(answers: Sequence[Answer], content: BatchContent) -> str:
-    """Of the test alone, where nobody is shown anything but the items."""
+    """Look at the test alone, where nobody is shown anything but the items."""
     below: list[int] = []
     tested, before = 0, ""
     for answer in answers:

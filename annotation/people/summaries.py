@@ -50,7 +50,7 @@ def refresh(study: Study, *, most: int | None = None) -> int:
 
 
 def _summaries(study: Study, positions: Sequence[_Position], signs: str) -> list[WorkSummary]:
-    """Of these assignments, read after where they stood: what came since makes them late again."""
+    """Read these after where they stood was read: what came since makes them late again."""
     answers: dict[int, list[Answer]] = defaultdict(list)
     keys = [pk for pk, *_rest in positions]
     judgements = Judgement.objects.filter(assignment__in=keys).order_by("step")

@@ -167,7 +167,7 @@ def _person_page(
 
 
 def _message(study: Study, row: Row) -> str:
-    """To be copied into the platform's messages; it says nothing of the gold."""
+    """A text to be copied into the platform's messages; it says nothing of the gold."""
     title = study.title
     if row.is_at_work:
         return (
@@ -315,7 +315,7 @@ _PARTS = {CHECK: "check", Role.TRAINING: "practice", Role.TEST: "test"}
 
 
 def _scores(judgements: Sequence[Judgement], content: BatchContent) -> dict[int, float]:
-    """In percent, by example."""
+    """The scores in percent, by example."""
     golds, scores = golds_of(content), {}
     for each in judgements:
         gold, task = golds[each.example_id], content.task_of(content.by_pk[each.example_id])

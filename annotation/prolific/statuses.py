@@ -65,7 +65,7 @@ def note_event(
 def _handed_in(
     study: Study, submission_id: str, who: str | None, status: str, at: datetime
 ) -> list[Submission]:
-    """Of somebody who has worked here, and handed a code in by a submission that they never entered
+    """Store a submission that somebody who has worked here handed a code in by, and never entered
     by: they went on in an old tab. It counts, unless another of theirs was handed in."""
     worked = Assignment.objects.filter(study=study, annotator__external_id=who)
     if not who or status not in HANDED_IN or not (assignment := worked.last()):

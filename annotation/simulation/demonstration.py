@@ -82,7 +82,7 @@ def _started(file: StudyFile, at: datetime, owner: User | None, *, is_demonstrat
 
 @transaction.atomic
 def _exclude_one(study: Study, at: datetime) -> None:
-    """By a word of their own, as people are; another only reports a problem."""
+    """Exclude one by a word of their own, as people are; another only reports a problem."""
     finished = Assignment.objects.completed().filter(study=study).order_by("pk")
     for assignment, text in zip(finished, COMMENTS, strict=False):
         add_comment(assignment, text=text, step=assignment.step - 1, at=at - LEAD / 6)

@@ -124,7 +124,7 @@ def rehearsal_figures(rehearsal: models.Study) -> dict[str, Any]:
 def _screened_out(
     rehearsal: models.Study, rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[models.Task, int, int]]:
-    """In each task how many, of how many who came; nothing where nobody was."""
+    """How many were screened out in each task, of how many who came; nothing where nobody was."""
     came = Counter(row["batch__task"] for row in rows)
     out = Counter(r["batch__task"] for r in rows if r["outcome"] == models.Outcome.SCREENED_OUT)
     tasks = models.Task.objects.filter(batches__study=rehearsal).distinct() if out else []

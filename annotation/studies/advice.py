@@ -179,7 +179,7 @@ def _small_cells(study: Study) -> Iterator[str]:
 
 
 def _unnamed_labels(study: Study) -> Iterator[str]:
-    """Of each task the labels that its description leaves people to guess."""
+    """Names the labels of each task that its description leaves people to guess."""
     offered: dict[Task, set[str]] = defaultdict(set)
     for batch in study.batches.select_related("task", "test_set"):
         offered[batch.task].update(batch.test_set.choices)

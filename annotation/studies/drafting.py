@@ -104,7 +104,7 @@ def log_batches(
 
 
 def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """By name the people wanted; of very many, how many they are in all."""
+    """The people wanted by the batch's name; of very many batches, how many they are in all."""
     if len(batches) <= MOST_LOGGED:
         return dict(batches)
     return {"batches": len(batches), "people": sum(wanted for _name, wanted in batches)}

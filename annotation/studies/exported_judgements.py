@@ -197,7 +197,7 @@ def _assignments(pks: Sequence[int]) -> Iterator[Row]:
 
 
 def _items(item_set_id: int) -> dict[int, tuple[str, str, str]]:
-    """By example: its identity, the hash of its content, and its id in this set."""
+    """The identity, the hash of its content and its id in this set, by example."""
     names = ("example_id", "example__identity", "example__content_hash", "source_id")
     items = Item.objects.filter(item_set_id=item_set_id).order_by()
     return {example: values for example, *values in items.values_list(*names)}
@@ -244,7 +244,7 @@ def _plain(value: Any) -> Any:
 
 
 def _csv_cell(value: Any) -> str:
-    """As it stands in a line: one that is empty and alone would be quoted."""
+    """The value as it stands in a line: one that is empty and alone would be quoted."""
     return csv_line([_cell(value), ""]).removesuffix(",\n")
 
 

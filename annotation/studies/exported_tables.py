@@ -120,7 +120,7 @@ def _ids(study: Study, chosen: Chosen) -> Iterator[Any]:
 
 
 def _pieces(rows: Any) -> Iterator[Any]:
-    """By key, a piece at a time: no cursor stays open between them."""
+    """Yield rows by key, a piece at a time: no cursor stays open between them."""
     last, is_full = 0, True
     while is_full:
         piece = list(rows.filter(pk__gt=last).order_by("pk")[:PIECE])

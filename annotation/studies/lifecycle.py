@@ -122,7 +122,7 @@ def _problems_of_items(study: Study, batches: Collection[Batch]) -> Iterator[str
 
 
 def _problems_of_choices(batches: Collection[Batch]) -> Iterator[str]:
-    """Of what people practise and are checked with; of a test set its items tell."""
+    """Looks at what people practise and are checked with; of a test set its items tell."""
     for item_set in {one for b in batches for one in (b.training_set, b.check_set) if one}:
         if lost := not_offered(item_set):
             yield (

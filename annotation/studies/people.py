@@ -150,7 +150,7 @@ def new_version(assignment: models.Assignment) -> str:
 def _log_mark(
     assignment: models.Assignment, action: models.ChangeAction, by: User | None, *states: str
 ) -> None:
-    """Before and after. Not the reason: that is a comment, and stands beside the mark."""
+    """Log before and after. Not the reason: that is a comment, and stands beside the mark."""
     who = f"{assignment.annotator}, assignment {assignment.pk}"
     record(by, assignment.study, action, *({who: state} for state in states))
 

@@ -186,7 +186,7 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
 
 
 def _rules(study: Study) -> dict[Batch, dict[str, ScreeningRule]]:
-    """By batch: of its checks, and of its training; the group and the places are the cell's."""
+    """Rules by batch, of its checks and of its training; group and places are the cell's."""
     sets = ("training_set__task", "check_set__task")
     batches = list(study.batches.select_related(*sets, "task", "pool", "study"))
     sizes = sizes_of(batches)

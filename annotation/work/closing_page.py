@@ -92,7 +92,7 @@ _REASONS: dict[str, StrOrPromise] = {
 
 
 def _reason(assignment: models.Assignment) -> str:
-    """Of the rule that really applied."""
+    """The reason by the rule that really applied."""
     if assignment.outcome == models.Outcome.SCREENED_OUT:
         return _why_screened_out(assignment)
     if assignment.outcome == models.Outcome.EXPIRED and not assignment.ended_by_closing:
@@ -138,7 +138,7 @@ def _why_expired(assignment: models.Assignment) -> str:
 
 
 def _why_displaced(assignment: models.Assignment) -> str:
-    """By whom the place was let go after the last page was shown; else by the pause itself."""
+    """Tells who let the place go after the last page was shown; else it was the pause itself."""
     shown_at, timed_out_at = assignment.shown_at, assignment.timed_out_at
     releases = assignment.study.changes.filter(
         action=models.ChangeAction.PLACE_RELEASED,

@@ -121,7 +121,7 @@ def _brought(request: HttpRequest, assignment: Assignment) -> str:
 
 
 def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
-    """As the page that asked about it wrote it, whatever link was opened since. Raises BadInput."""
+    """Read it as the page that asked about it wrote it, whatever was opened since."""
     with suppress(signing.BadSignature, ValueError, TypeError):
         pk, submission_id = signing.loads(request.POST["submission"], salt=_SUBMISSION)
         if pk == assignment.pk:
@@ -379,8 +379,8 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
 
 
 def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
-    """To the consent of an earlier link. Where that leads to no work yet, no button is shown that
-    would be an answer to this one, since a second press may follow the first."""
+    """Refuse an answer to an earlier link's consent. Where that leads to no work yet, no button is
+    shown that would be an answer to this one, since a second press may follow the first."""
     if joining.present_assignment(visit_by(door, link)) is not None:
         return _next_page(request, door, link, is_other=True)
     sentence = _(

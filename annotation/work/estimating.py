@@ -192,7 +192,7 @@ def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTim
 
 
 def _assumed(study: Study) -> float:
-    """For one example, where nobody has worked on the task yet."""
+    """The seconds for one example, where nobody has worked on the task yet."""
     return study.expected_seconds or min(ASSUMED_SECONDS, study.item_cap_s)
 
 
@@ -204,8 +204,8 @@ def most_paid_s(study: Study, contents: Collection[BatchContent]) -> int:
 
 
 def _paces(study: Study, task_ids: Collection[int]) -> dict[int, float]:
-    """For each task, the median seconds an example took, with all that belongs to it; only where
-    enough people have finished who count, and the study has no number of its own."""
+    """The median seconds an example took, with all that belongs to it, by task; only where enough
+    people have finished who count, and the study has no number of its own."""
     if study.expected_seconds:
         return {}
     seconds: dict[int, list[float]] = defaultdict(list)

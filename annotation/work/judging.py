@@ -136,7 +136,7 @@ def _after_answer(
 
 
 def _position_after(content: BatchContent, step: int) -> tuple[str, int]:
-    """Of an answer: a practice answer is revealed, and after the checks one reads what to do."""
+    """Where an answer leads: to its gold in practice, and after the checks to what to do."""
     if len(content.checks) <= step < content.test_from:
         return WorkState.REVEALED, step
     following = step + 1
@@ -188,7 +188,7 @@ def _end_if_closed(assignment: Assignment, at: datetime) -> None:
 
 
 def _move(assignment: Assignment, *, at: datetime, **changes: object) -> bool:
-    """On from where it stood, unless another request was first; the row count decides."""
+    """Move on from where it stood, unless another request was first; the row count decides."""
     changes |= {"seen_at": at, "shown_at": at}
     where = {"id": assignment.pk, "state": assignment.state, "step": assignment.step}
     moved = prepared.update(Assignment, where, changes)

@@ -75,8 +75,8 @@ def context_at(position: Position) -> dict[str, Any]:
 
 
 def _description(position: Position) -> dict[str, Any]:
-    """Before the checks, before the practice, or between it and the test: then everything that it
-    tells has been revealed."""
+    """The page before the checks, before the practice, or between it and the test: then everything
+    that it tells has been revealed."""
     assignment, content = position.assignment, position.content
     facts = {
         "check_count": max(0, len(content.checks) - assignment.step),
@@ -275,7 +275,7 @@ def _worked(assignment: models.Assignment, content: BatchContent) -> str:
 
 
 def _quarters_done(done: int, total: int) -> int:
-    """Where a quarter, half or three quarters of a longer test are just done; else 0."""
+    """How many quarters of a longer test are just done; 0 where none just is."""
     places = {total * quarters // 4: quarters for quarters in (1, 2, 3)}
     return places.get(done, 0) if total >= 2 * LEAST_PACED else 0
 
@@ -301,7 +301,7 @@ def _worked_text(
 
 
 def _minutes_left(assignment: models.Assignment, steps: int) -> int:
-    """By one's own pace so far; 0 where there is too little to tell."""
+    """Estimate them by one's own pace so far; 0 where there is too little to tell."""
     done = assignment.step
     if done < LEAST_PACED:
         return 0

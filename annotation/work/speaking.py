@@ -1,4 +1,4 @@
-"""In which language an annotator's page speaks."""
+"""The language that an annotator's page speaks."""
 
 from collections.abc import Collection
 from contextlib import suppress

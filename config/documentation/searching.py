@@ -48,7 +48,7 @@ def _stems(text: str) -> list[str]:
 
 @cache
 def _same() -> list[list[list[str]]]:
-    """Of each meaning the ways to say it, as stems."""
+    """The ways to say each meaning, as stems."""
     return [[_stems(words) for words in (first, *ways)] for first, ways in _KNOWN["same"].items()]
 
 
@@ -86,7 +86,7 @@ def _score(number: int, asked: dict[str, float]) -> float:
 
 @cache
 def _index() -> tuple[list[Counter[str]], list[int], float, dict[str, float]]:
-    """Of each section the counts of its stems and its length; the average length; and how rare each
+    """The counts of each section's stems, and its length; the average length; and how rare each
     stem is."""
     counts, lengths = [], []
     for section in _sections():
@@ -104,7 +104,7 @@ def _index() -> tuple[list[Counter[str]], list[int], float, dict[str, float]]:
 
 
 def _excerpt(text: str, stems: list[str]) -> str:
-    """From the beginning of the paragraph that holds most of what is asked."""
+    """A text from the beginning of the paragraph that holds most of what is asked."""
     paragraphs = text.split(BETWEEN)
     hits = [len({*_stems(part)} & {*stems}) for part in paragraphs]
     return Truncator(" ".join(paragraphs[hits.index(max(hits)) :]).replace("\n", " ")).chars(240)

@@ -74,7 +74,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
 
 
 def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
-    """Of a benchmark; a study's comparison has those of its own."""
+    """Tests between systems of a benchmark; a study's comparison has those of its own."""
     every = [
         cell
         for task in scope.tasks

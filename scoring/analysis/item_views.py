@@ -185,5 +185,5 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
 
 
 def _digest(gold: Gold, proposed: str) -> str:
-    """Of what the reader has before them: what stands, and what they propose."""
+    """A digest of what the reader has before them: what stands, and what they propose."""
     return sha256(f"{gold.pk}\n{gold.version_id}\n{proposed}".encode()).hexdigest()

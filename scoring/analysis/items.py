@@ -123,7 +123,7 @@ def _answers(
 
 
 def _means(cells: Iterable[Cell]) -> dict[int, Mean]:
-    """By example, the mean over all answers and their number."""
+    """The mean over all answers and their number, by example."""
     sums: dict[int, Mean] = {}
     for cell in cells:
         seen = ~np.isnan(cell.matrix)

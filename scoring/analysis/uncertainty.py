@@ -54,7 +54,7 @@ def uncertainty(cell: Cell, choices: Choices) -> Record:
 
 
 def _interval(name: str, interval: CellInterval | None) -> Record:
-    """In percent; None where undefined."""
+    """The limits in percent; None where undefined."""
     if interval is None:
         return {f"{name}_method": NO_INTERVAL}
     return {

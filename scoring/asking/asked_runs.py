@@ -338,7 +338,7 @@ class AskedRun:
                 part.delete()
 
     def _keep_replies(self, replies: Mapping[int, Reply]) -> None:
-        """Where there is none yet."""
+        """Store replies where there is none yet."""
         without = self.run.predictions.filter(reply=None, example_id__in=list(replies))
         Reply.objects.bulk_create(
             Reply(
@@ -353,7 +353,7 @@ class AskedRun:
         )
 
     def _told(self) -> dict[str, Any]:
-        """From the replies, so that it is whole however often the run was interrupted."""
+        """Gather it from the replies, so that it is whole however often the run was interrupted."""
         replies = Reply.objects.filter(prediction__run=self.run)
         sums = replies.aggregate(
             first=Min("created_at"),

@@ -94,7 +94,7 @@ class InspectClient:
 
 
 def _with_thoughts(output: ModelOutput) -> str:
-    """As models write them that do not keep them apart."""
+    """The answer with its thoughts as models write them that do not keep them apart."""
     content = output.choices[0].message.content if output.choices else ""
     parts = [] if isinstance(content, str) else content
     thoughts = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]

@@ -64,7 +64,7 @@ class LikelihoodClient:
         self._pool.shutdown(cancel_futures=True)
 
     def _answer(self, line: Line) -> Reply:
-        """Not stored."""
+        """Answer a line; nothing is stored here."""
         prompts = [self._told(line["prompt"], line)]
         known = [prompts[0].log_probabilities]
         if CONTENT_FREE in line:

@@ -211,7 +211,7 @@ def prompts_of(
 
 
 def _left(settings: ModelSettings, benchmark: Benchmark, job: Job) -> float:
-    """Of a budget, where a worker was killed and another takes the job up again."""
+    """What is left of a budget, where a worker was killed and another takes the job up again."""
     since = benchmark.spending.filter(author=job.author, created_at__gte=job.created_at)
     spent = since.filter(model=settings.model).aggregate(usd=Sum("usd"))["usd"]
     return max((settings.budget or 0.0) - (spent or 0.0), LEAST_BUDGET)

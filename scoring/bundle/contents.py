@@ -122,7 +122,7 @@ class Contents:
             yield {name: value for name, value in row.items() if name not in left_out}
 
     def _description(self, task: models.Task) -> str:
-        """As annotators saw it, in the work or before the checks."""
+        """The description as annotators saw it, in the work or before the checks."""
         descriptions = [batch.description for batch in self._batches if batch.task_id == task.pk]
         checks = [
             batch.check_description

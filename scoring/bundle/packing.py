@@ -218,7 +218,7 @@ def _check_size(files: Files, limits: Limits) -> None:
 
 
 def _check_files(files: Files) -> str:
-    """By SHA256SUMS, in both directions. Returns the checksum of that file itself."""
+    """Compare with SHA256SUMS, in both directions. Returns the checksum of that file itself."""
     if SUMS not in files.names:
         raise BadInput(f"This is no study bundle: it has no file {SUMS}.")
     listed = files.read(SUMS)

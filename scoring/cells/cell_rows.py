@@ -120,8 +120,8 @@ def annotator_rows(cell: Cell) -> list[Row]:
 
 
 def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
-    """As FLEX reports it: mean and SD (ddof 0) over episodes, and the percentile bootstrap over
-    them. What varies is which episodes are drawn, so there is no interval for just these items."""
+    """FLEX's figures: mean and SD (ddof 0) over episodes, and the percentile bootstrap over them.
+    What varies is which episodes are drawn, so there is no interval for just these items."""
     by_episode: dict[str, list[float]] = {}
     for split, scores in zip(cell.splits, cell.scores, strict=True):
         by_episode.setdefault(split, []).append(float(np.nanmean(scores)))

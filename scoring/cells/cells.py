@@ -388,7 +388,7 @@ class CellReader(TaskScoring):
     def _items_of(
         self, task: Task, owners: Mapping[int, ItemSet], group: str = ""
     ) -> dict[int, ScoredItems]:
-        """By the primary key of the owner, the items of their test set."""
+        """The items of each owner's test set, by the owner's primary key."""
         missing = {one.pk: one for one in owners.values() if (one.pk, group) not in self._items}
         if missing:
             read = scored_items(task, missing.values(), self.gold_version(task), group)

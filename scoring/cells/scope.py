@@ -314,7 +314,7 @@ def _of_tasks(tasks: Sequence[models.Task], scoring: TaskScoring) -> list[Any]:
 
 
 def _sets_of(tasks: Sequence[models.Task]) -> dict[int, list[Any]]:
-    """By task; a set's checksum follows its examples."""
+    """The item sets by task; a set's checksum follows its examples."""
     sets: dict[int, list[Any]] = defaultdict(list)
     every = models.ItemSet.objects.filter(task__in=tasks).order_by("pk")
     for task, *about in every.values_list("task_id", "pk", "checksum", "choices"):

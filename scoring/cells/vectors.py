@@ -87,7 +87,7 @@ def _rows_of(task: Task, pks: Collection[int], group: str) -> dict[int, list[Ite
 
 
 def _golds_of(task: Task, version: int) -> dict[int, Texts]:
-    """Of all examples of the task; the newest if an example has several golds."""
+    """The gold of all examples of the task; the newest if an example has several."""
     golds = Gold.objects.filter(version__task=task, version__number__lte=version)
     rows = golds.order_by("version__number").values_list("example_id", "alternatives")
     return {
@@ -103,7 +103,7 @@ def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]
 
 
 def _scored_people(some: Collection[int], owners: Owners, references: str) -> dict[int, Floats]:
-    """By their answers; people from elsewhere by the scores that came without any."""
+    """Score them by their answers; people from elsewhere by the scores that came without any."""
     vectors = score_answers(judged_answers(some), owners, references)
     columns = _columns({owners[pk].item_set_id: owners[pk] for pk in some}.values())
     scores = GivenScore.objects.filter(assignment__in=some)
@@ -144,7 +144,7 @@ def score_answers(
 
 
 def _columns(sets: Iterable[ScoredItems]) -> dict[int, dict[int, tuple[int, int]]]:
-    """By set and example: its column in the set, and its number among the items of all sets."""
+    """The column in its set, and the number among the items of all sets, by set and example."""
     number = count()
     return {
         items.item_set_id: {

@@ -107,7 +107,7 @@ def _headline(
 
 
 def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
-    """On how many of the tasks, where there is no interval of the average."""
+    """Tells on how many of the tasks, where there is no interval of the average."""
     counts, ran = Counter(map(outcomes.state_of, tests)), len(tests)
     decided = [
         state for state in outcomes.STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)
@@ -136,7 +136,7 @@ def _too_few(people: Sequence[Row]) -> str:
 
 
 def _so_far(table: Comparison, named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
-    """Where nothing is claimed: how far apart they are all the same."""
+    """Tells how far apart they are all the same, where nothing is claimed."""
     decisive = [of_system for of_system in named if overall_test(of_system, len(people))]
     if not decisive or any(of_system[0].outcome != TOO_FEW for of_system in decisive):
         return ""
@@ -285,7 +285,7 @@ def _with_runs(tests: Sequence[Difference]) -> str:
 
 
 def _all_with_runs(systems: Sequence[Sequence[Difference]]) -> list[str]:
-    """Once for all of them where all have as few."""
+    """Names them with their runs, which are said once where all have as few."""
     few = set(map(few_runs, systems))
     if len(systems) == 1 or len(few) > 1:
         return list(map(_with_runs, systems))

@@ -163,7 +163,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
 
 
 def _bounds(scope: Scope, reader: CellReader, people: Sequence[Cell]) -> Iterator[Bound]:
-    """On the examples that a study's people answered; on all before they have, and of episodes."""
+    """Bounds on what a study's people answered; on all before they have, and of episodes."""
     for task in scope.tasks:
         only = reader.only(task)
         if only == NOTHING:
@@ -213,7 +213,7 @@ def _drift(people: Sequence[Cell]) -> Drift | None:
 def _system_row(
     cell: Cell, people: Sequence[Cell], scope: Scope, choices: Choices, block: str = ""
 ) -> Row:
-    """On the people's items and shot sets, where it has them; else as it is, in a block below."""
+    """A row on the people's items and shot sets, where it has them; else in a block below."""
     if cell.is_partial:
         return replace(cell_row(cell, choices), block=INCOMPLETE)
     answered = [other for other in people if other.answered.any()]
@@ -282,7 +282,7 @@ def _averages_of_consensus(
     *,
     seed: int,
 ) -> list[averages.Average]:
-    """With its interval, for these people."""
+    """The averages with their intervals, for these people."""
 
     def with_limits(average: averages.Average) -> averages.Average:
         of_average = [

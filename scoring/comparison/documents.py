@@ -119,8 +119,8 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
 
 
 def _once_below(rows: Iterable[Row]) -> list[Row]:
-    """On other shot sets or items a system's later runs, with those before them, have no more in
-    common with people than those before them alone."""
+    """Drop what a system's later runs would repeat: on other shot sets or items these, with those
+    before them, have no more in common with people than those before them alone."""
     shown: dict[object, Row] = {}
     for row in rows:
         is_below = row.kind == RowKind.RUN and row.block == OTHER
@@ -135,7 +135,7 @@ def _items_of(task: str, rows: Iterable[Row]) -> str:
 
 
 def _sizes_told(table: Comparison, shots: str) -> str:
-    """Of a table without room in its head: how many people and items."""
+    """How many people and items, for a table without room in its head."""
     rows = [row for row in table.figures if str(row.shots) == shots]
     people = [row for row in rows if row.is_cell_of_people]
     items = {
@@ -340,7 +340,7 @@ def appendix_tables(table: Comparison) -> list[Table]:
 def _explained(
     paper: Table, table: Comparison, rows: Sequence[Row], further: Iterable[str] = ()
 ) -> Table:
-    """With what stands in its cells, which are of these rows, and of single annotators: above it
+    """Explain what stands in its cells, which are of these rows, and of single annotators: above it
     in a sentence, the rest beneath."""
     cells = [cell for line in paper.lines for cell in line.cells.values() if isinstance(cell, Cell)]
     has_sd = any(cell.sd is not None for cell in cells)

@@ -36,7 +36,7 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
 
 
 def _verdicts_of(version: Version) -> dict[Contrast, str]:
-    """In words, by what they are of; without those of systems against systems."""
+    """The verdicts in words, by what they are of; without those of systems against systems."""
     tests = [restored(Difference, verdict) for verdict in version.verdicts]
     return {
         restored(Contrast, vars(test)): outcomes.verdict_in_words(test)

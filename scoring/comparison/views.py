@@ -147,7 +147,7 @@ def _screened(study: Study | None, shots: str) -> str:
 
 
 def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:
-    """By task, for those who may see items. Published figures may be for tasks without any here."""
+    """Links by task, for who may see items. Published figures may be for tasks without any."""
     if Right.GOLD not in requests.rights_of(request, scope):
         return {}
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])

@@ -74,7 +74,7 @@ def _averages(pairs: Iterable[differences.Pairing], tasks: Collection[str]) -> l
 def _judged_averages(
     family: Sequence[Sequence[differences.Pairing]],
 ) -> Iterable[Difference]:
-    """Of one study's people, at its margin."""
+    """The averages of one study's people, judged at its margin."""
     margin = _margin(family[0][0].cell)
     members = [_average_member(pairs) for pairs in family]
     found_each = verdicts.verdicts(members, margin=margin / 100)

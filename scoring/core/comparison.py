@@ -174,7 +174,7 @@ def _compared_items(h: Floats, s: Floats, sides: str) -> Bools:
 
 
 def _answering(scores: Floats) -> Floats:
-    """Without whoever answered none of the compared items."""
+    """The scores without whoever answered none of the compared items."""
     return scores[~np.isnan(scores).all(axis=1)] if scores.size else scores
 
 

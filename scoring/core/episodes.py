@@ -36,7 +36,7 @@ class Draws:
         return least + self.below(most - least + 1)
 
     def sample(self, population: Sequence[T], size: int) -> list[T]:
-        """That many of them without replacement, in random order."""
+        """Draw that many of them without replacement, in random order."""
         if not 0 <= size <= len(population):
             raise ValueError(f"{size} cannot be drawn out of {len(population)}.")
         rest = list(population)

@@ -278,7 +278,7 @@ def _left_out(y: Floats, z: Floats, k: int) -> LeftOut:
 
 
 def _from_others(y: Floats, k: int) -> Floats:
-    """By column, this annotator less the mean of the others who saw it."""
+    """This annotator less the mean of the others who saw it, by column."""
     others = np.delete(y, k, axis=0)
     both = ~np.isnan(others).all(axis=0) & ~np.isnan(y[k])
     return np.asarray(y[k, both] - item_means(others[:, both]))
@@ -357,7 +357,7 @@ def _by_split(y: Floats, labels: Groups, shot_sets: str) -> Floats:
 
 
 def _components(means: Floats, labels: Groups) -> tuple[float, float]:
-    """From annotators' means: between the splits, and within."""
+    """The variances between the splits and within, from annotators' means."""
     sizes = np.bincount(labels)
     n, s = len(means), len(sizes)
     if s in (1, n):

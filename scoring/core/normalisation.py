@@ -226,7 +226,7 @@ def number(text: str, *, as_first: bool = False) -> str:
 
 
 def _written(value: Fraction) -> str:
-    """As a decimal where that ends, else as a fraction."""
+    """Write it as a decimal where that ends, else as a fraction."""
     places = next((n for n in range(LONGEST_NUMBER) if 10**n % value.denominator == 0), None)
     if places is None:
         return f"{value.numerator}/{value.denominator}"

@@ -240,7 +240,7 @@ def simulated_design(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: in
 def _simulated_cells(
     design: PeopleDesign, model: ScoreModel, aim: Aim, replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """For each cell whether its interval holds the truth, and the interval's width."""
+    """Whether each cell's interval holds the truth, and the interval's width."""
     people = rng.standard_normal((replicates, design.annotators, 1), np.float32)
     items = rng.standard_normal((replicates, 1, aim.max_items), np.float32)
     y = model.draw_for(people, items[:, :, : design.items], rng=rng).astype(float)

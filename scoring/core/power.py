@@ -112,7 +112,7 @@ def logit_model(
 
 
 def _chances(mu: float, a: float, b: float, items: Floats = NODES) -> Floats:
-    """Of a right answer: of annotators at the nodes, × items."""
+    """The chances of a right answer: of annotators at the nodes, × items."""
     return np.asarray(scipy.special.expit(np.add.outer(mu + a * NODES, b * items)))
 
 

@@ -238,7 +238,7 @@ def _simulate_block(
 def _replicates(
     c: Configuration, block: int, size: int, weights: np.ndarray, plan: Simulation
 ) -> Floats:
-    """For each replicate: is the truth held, the width, the distance of the bootstrap's mean."""
+    """Whether the truth is held, the width, the distance of the bootstrap's mean, by replicate."""
     bits = int(np.float64(c.accuracy).view(np.uint64))
     rng = np.random.default_rng([plan.seed, block, c.episodes, c.examples, bits])
     chances = rng.normal(c.accuracy, plan.episode_sd, (size, c.episodes))

@@ -45,7 +45,7 @@ class ScreeningRule:
 
     @property
     def chance(self) -> float:
-        """That a guess is right."""
+        """The chance that a guess is right."""
         return 1 / self.labels if self.labels else self.no_skill
 
 
@@ -90,8 +90,8 @@ def simulate_screening(rule: ScreeningRule) -> ScreeningFigures:
 
 
 def _shares_in(rule: ScreeningRule, scores: Floats, guessing: Marks) -> tuple[float, float]:
-    """Of the guessers and of the careful who arrive before the places are full, the shares that
-    get in; scores and guessing are fillings × arrivals, in percent and whether one guesses."""
+    """The shares that get in, of the guessers and of the careful who arrive before the places are
+    full; scores and guessing are fillings × arrivals, in percent and whether one guesses."""
     passes = _passes(rule, scores)
     taken_before = passes.cumsum(axis=1) - passes
     arrives = taken_before < rule.places

@@ -202,7 +202,7 @@ Adjusted = tuple[str, float, float]
 
 
 def _adjusted(members: Sequence[Member], tests: Sequence[Tested], margin: float) -> list[Adjusted]:
-    """Of each test the direction, its p, and that adjusted over those of the family."""
+    """The direction of each test, its p, and that adjusted over those of the family."""
     directions = [likeliest(test, margin=margin) for test in tests]
     p = [
         np.nan if member.people < EXPLORATORY_BELOW or member.exploratory else raw_p

@@ -241,7 +241,7 @@ class _Reading:
             raise BadInput(f"{rows[0][0].file}: {error} (--answer-by).") from error
 
     def _settled(self, row: Record, given: Given, sets: Sets, way: str) -> Given:
-        """With its answer as it is stored. Refused where nobody could have given it."""
+        """Give it its answer as it is stored. Refused where nobody could have given it."""
         if given.score is not None:
             return given
         asked, task = self._finder(sets[1]).asked[given.example], sets[1].task

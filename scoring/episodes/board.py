@@ -110,8 +110,8 @@ class EpisodeReader:
         members: Iterable[tuple[int, Who, int]],
         scores: Callable[[Owners, str], dict[int, Floats]],
     ) -> Iterator[EpisodeResult]:
-        """By test set and whose they are, from the primary keys of assignments or runs; those of
-        one task are read together."""
+        """Gather results by test set and whose they are, from the primary keys of assignments or
+        runs; those of one task are read together."""
         groups: dict[tuple[int, Who], list[int]] = defaultdict(list)
         set_of: dict[Task, dict[int, int]] = defaultdict(dict)
         for test_set, who, owner in members:
@@ -275,8 +275,8 @@ def _entry(
 
 
 def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEntry:
-    """Without single episodes, which have few questions. A system has a rounded mean where all its
-    runs together answered every episode equally often; people a rounded figure."""
+    """Leave single episodes out, which have few questions. A system has a rounded mean where all
+    its runs together answered every episode equally often; people a rounded figure."""
     figures = {}
     for setting, figure in entry.figures.items():
         mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))

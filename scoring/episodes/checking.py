@@ -79,7 +79,7 @@ def _take(check: Check, question: str, prediction: Any, classes: int | None, fil
 
 
 def _classes(benchmark: Benchmark, tasks: Collection[str]) -> dict[str, int]:
-    """By question, how many classes its episode has."""
+    """How many classes the episode of a question has, by question."""
     sets = ItemSet.objects.filter(
         task__benchmark=benchmark, role=Role.TEST, episode__isnull=False
     ).order_by("task", "episode")

@@ -121,7 +121,7 @@ def _spread(figure: EpisodeScore) -> dict[str, Value]:
 
 
 def _percent(score: float) -> float:
-    """Without the last digits, which are the computer's: a rounded score must look like one."""
+    """Round off the last digits, which are the computer's: a rounded score must look like one."""
     return round(100 * score, 10)
 
 

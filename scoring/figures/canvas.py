@@ -107,7 +107,7 @@ def add_legend(figure: Figure, panels: Iterable[Axes], size: Size, note: str = "
 
 
 def _most_lines(names: Sequence[str], columns: int) -> int:
-    """Of the legend's tallest column."""
+    """How many lines the legend's tallest column has."""
     per_column = -(-len(names) // columns)
     starts = range(0, len(names), per_column)
     return max(sum(1 + name.count("\n") for name in names[s : s + per_column]) for s in starts)

@@ -85,7 +85,7 @@ def _response(
 
 
 def _size(request: HttpRequest) -> str:
-    """As the address says: over a page, or `size=column` for one of its two columns."""
+    """The size that the address says: over a page, or `size=column` for one of its two columns."""
     size = request.GET.get("size", "page")
     if size not in SIZES:
         raise Http404

@@ -220,7 +220,7 @@ def _kept_entries(
 
 
 def _fingerprint(benchmark: Benchmark, reader: CellReader) -> str:
-    """With the decisions on whose figures appear, and what their submitters say about them."""
+    """Covers whose figures appear by decision, and what their submitters say about them, too."""
     runs = standing_runs(benchmark).with_standing().order_by("pk").values_list(*OF_RUNS)
     studies = [
         list(group.values_list("pk", "title"))
@@ -341,8 +341,8 @@ def _rule(benchmark: Benchmark, published: Iterable[Row]) -> Rule:
 
 
 def _withheld(entry: Entry, others: Collection[str]) -> Entry:
-    """As whoever may not see the gold is shown it; `others` are the tasks that the board scores
-    under another policy than their own, where no run shows a mean."""
+    """The entry as whoever may not see the gold is shown it; `others` are the tasks that the board
+    scores under another policy than their own, where no run shows a mean."""
     rows = tuple(map(withheld_row, entry.rows))
     without = {row.task for row in rows if row.kind == RowKind.RUN and row.task in others}
     because = ("scores of runs are shown under the task’s own reference policy alone",)

@@ -163,7 +163,7 @@ def _line(ranking: Ranking, cells: Mapping[str, Cell]) -> Line:
 
 
 def _told(entry: Entry, uses: bool | None) -> Value:
-    """Of systems only."""
+    """Tell it of systems only."""
     return ("not told" if uses is None else uses) if entry.kind == SYSTEM else ""
 
 

@@ -266,7 +266,7 @@ class Prediction(models.Model):
 
 
 class FinishedRun(models.Model):
-    """That somebody who may not see the gold finished a run, which tells them one mean. It counts
+    """A run that somebody who may not see the gold finished, which tells them one mean. It counts
     for a day, whatever becomes of the run, in every benchmark that has the same test items."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

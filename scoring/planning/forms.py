@@ -121,8 +121,8 @@ class PlanForm(forms.Form):
         return data
 
     def _components(self) -> Components:
-        """Of one answer of one person, right or wrong if nothing else is said; the parts that are
-        not said are as usual."""
+        """The components of one answer of one person, right or wrong if nothing else is said; the
+        parts that are not said are as usual."""
         data, mean = self.cleaned_data, float(self.cleaned_data["mean"]) / 100
         whole, usual = mean * (1 - mean), usual_components(mean)
         total = whole if data["answer_sd"] is None else (data["answer_sd"] / 100) ** 2
@@ -301,7 +301,7 @@ def values_of_task(task: Task) -> dict[str, str]:
 
 
 def _items_by_shots(task: Task) -> dict[int, int]:
-    """Of the largest test set that goes with so many shots."""
+    """How many contexts the largest test set has that goes with so many shots."""
     possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
     items = Item.objects.filter(item_set__in={batch.test_set_id for batch in possible}).order_by()
     contexts = Count("example__context_hash", distinct=True)

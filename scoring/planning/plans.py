@@ -86,7 +86,7 @@ class Plan:
 
     @cached_property
     def chance(self) -> float | None:
-        """That the recommended design shows the difference; None where that is not known."""
+        """The chance that the recommended design shows the difference; None where not known."""
         return _chance(self.recommended) if self.recommended and self.can_be_shown else None
 
     @cached_property
@@ -232,7 +232,7 @@ class Plan:
         return None
 
     def _checked(self, design: people_designs.PeopleDesign) -> people_designs.PeopleDesign:
-        """With its coverage and simulated widths, where it is to be simulated and can be."""
+        """The design with its coverage and simulated widths, where it is to be simulated."""
         a = self.assumptions
         if not self.can_be_simulated(design):
             return design
@@ -262,7 +262,7 @@ class Plan:
 
 
 def _chance(design: people_designs.PeopleDesign) -> float:
-    """With too few people none."""
+    """The chance of a design to show it; none with too few people."""
     return design.chances.probable if design.chances else design.power or 0.0
 
 
@@ -371,7 +371,7 @@ def _what_it_takes(plan: Plan) -> str:
 
 
 def _what_can_be_had(plan: Plan) -> str:
-    """Of a difference that these items cannot show: what would show it, and what they do show."""
+    """Tells what would show a difference that these items cannot show, and what they do."""
     a, enough, shown = plan.assumptions, plan.strong_enough, plan.with_all_items
     assert plan.contrast is not None
     difference, items = f"{100 * abs(plan.contrast.difference):g} points", f"{a.max_items} items"

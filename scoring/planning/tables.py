@@ -35,7 +35,7 @@ def frontier_table(plan: Plan) -> Table:
 
 
 def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
-    """Without the columns that say nothing here."""
+    """The table without the columns that say nothing here."""
     left_out = set() if plan.contrast else set(OF_CONTRAST)
     left_out |= set() if plan.assumptions.viewers else {"seen"}
     simulated = ("coverage", "width_80", "probable", "sure")

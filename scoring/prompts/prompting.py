@@ -134,8 +134,8 @@ class Subject:
             yield _prompt_set(possible, task.description, version, self.seed)
 
     def _of_study(self, study: Study, task: str) -> Iterator[PromptSet]:
-        """As the people of a study that has started see it: what it froze counts, not what the task
-        says today."""
+        """The sets as the people of a study that has started see them: what it froze counts, not
+        what the task says today."""
         batches = study.batches.select_related(
             "task__benchmark", "training_set", "test_set__task", "gold_version"
         )
@@ -206,7 +206,7 @@ def _prompt_set(batch: Batch, description: str, version: int, seed: int) -> Prom
 
 
 def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExample]:
-    """With their answers at a gold version; without, their gold is not read."""
+    """The examples with their answers at a gold version; without one, their gold is not read."""
     task = item_set.task
     rows = Item.objects.filter(item_set=item_set).select_related("example")
     items = list(rows.order_by("position"))

@@ -85,7 +85,7 @@ OF_SHOTS = ("shots_do_not_nest", "shot_sets_without_chain")
 
 
 def _warnings(task: Task, batches: Sequence[Batch]) -> Iterator[str]:
-    """Of what the study uses."""
+    """The warnings about what the study uses."""
     for finding in task.audit:
         if finding["severity"] != WARNING:
             continue

@@ -96,7 +96,7 @@ def paragraphs(document: str, part: str, context: dict[str, Any]) -> list[str]:
 
 
 def _terms(facts: Facts) -> Iterator[str]:
-    """In the words of whoever imported the benchmark, and of the audit."""
+    """Speaks in the words of whoever imported the benchmark, and of the audit."""
     terms = facts.study.benchmark.source.strip()
     yield from (terms or "No source or licence has been recorded for the benchmark.").splitlines()
     for task in facts.design.tasks:
@@ -110,7 +110,7 @@ def _terms(facts: Facts) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Of a text in Markdown, without its signs but for the dashes of a list."""
+    """The lines of a text in Markdown, without its signs but for the dashes of a list."""
     html = markdown_html(text.strip()).replace("<li>", "<li>- ")
     return unescape(strip_tags(html)).splitlines()
 

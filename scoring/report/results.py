@@ -251,7 +251,7 @@ class Results:
 
 
 def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
-    """From the kept analysis, if of these inputs: a page does not wait for their bootstraps."""
+    """Read the kept analysis, if of these inputs: a page does not wait for bootstraps."""
     kept = STORE.find(scope, choices)
     analysis = STORE.read(kept)
     if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):

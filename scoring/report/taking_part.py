@@ -48,7 +48,7 @@ class TakingPart:
         self._counted(study, people)
 
     def _ended(self, consented: Sequence[Assignment]) -> None:
-        """Of those who gave consent; who is still at work may yet finish."""
+        """Count how those ended who gave consent; who is still at work may yet finish."""
         ended = Counter(_ended_how(person) for person in consented if person.outcome)
         self.unfinished = {
             name: count for name, count in ended.items() if name != Outcome.COMPLETED
@@ -56,7 +56,7 @@ class TakingPart:
         self.did_not_finish = Rate(sum(self.unfinished.values()), len(consented))
 
     def _counted(self, study: Study, people: Sequence[Assignment]) -> None:
-        """Of the completed assignments, those that a researcher excluded, and the others."""
+        """Count, of the completed assignments, those that a researcher excluded, and the others."""
         completed = [person for person in people if person.outcome == Outcome.COMPLETED]
         out = [person for person in completed if hasattr(person, "exclusion")]
         counted = [person for person in completed if not hasattr(person, "exclusion")]

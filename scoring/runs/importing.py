@@ -325,8 +325,8 @@ class _Filling(ImportedRun):
             )
 
     def _differences(self) -> list[str]:
-        """Where the log itself judges otherwise than the gold here does, for whoever may see that.
-        Raises BadInput where they are too many."""
+        """Tells where the log itself judges otherwise than the gold here does, for whoever may see
+        that. Raises BadInput where they are too many."""
         owner = self.run.owner
         if not self.verdicts or (owner and not may_see_gold(owner, self.run.benchmark)):
             return []

@@ -88,7 +88,7 @@ class ItemFinder:
 
     @cached_property
     def _by_context(self) -> dict[str, list[_Texts]]:
-        """By the whole context, and by its first segment if it has several."""
+        """The texts by the whole context, and by its first segment if it has several."""
         texts: dict[str, list[_Texts]] = defaultdict(list)
         for text in self._texts.values():
             for key in {text.context, text.segments[0] if text.segments else ""}:

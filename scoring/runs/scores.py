@@ -182,6 +182,6 @@ def _count(run: Run, user: User, at: datetime) -> None:
 
 
 def _lock(user: User) -> None:
-    """Of two requests of one person, the second waits, then counts the first."""
+    """Lock the user: of two requests of one person, the second waits, then counts the first."""
     assert transaction.get_connection().in_atomic_block, "the lock lasts as long as a transaction"
     User.objects.select_for_update().get(pk=user.pk)

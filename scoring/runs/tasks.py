@@ -94,7 +94,7 @@ def _lines(path: Path, stored: Any) -> list[str]:
 
 @contextmanager
 def _on_disk(upload: Upload) -> Iterator[tuple[str, Path]]:
-    """As the readers want it: a file, or what a zip holds as a folder, in a folder that goes."""
+    """Lay it out as readers want it: a file, or a zip's files as a folder, for a while."""
     with TemporaryDirectory() as folder:
         path = Path(folder, Path(upload.name).name)
         path.write_bytes(upload.data)

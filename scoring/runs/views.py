@@ -123,7 +123,7 @@ def blank_predictions(request: ResearcherRequest, scope: str, name: str, task: s
 
 
 def _blanks(benchmark: Benchmark) -> dict[str, Any]:
-    """For the form: which tasks there are to answer, and how a file of the first one begins."""
+    """Tells the form which tasks there are to answer, and how a file of the first one begins."""
     tasks = list(benchmark.tasks.order_by("slug"))
     example = "".join(islice(blank_lines(tasks[0]), 2) if tasks else ())
     return {"tasks": tasks, "example": example.replace('""', '"…"')}

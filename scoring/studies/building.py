@@ -88,7 +88,7 @@ Size = tuple[frozenset[str], int]
 
 
 def _parts_of(batch: Batch, sizes: Mapping[int, Size], options: BatchOptions) -> Iterator[Batch]:
-    """As many as there would be, on the whole set yet."""
+    """As many batches as there would be parts, on the whole set yet."""
     contexts = len(sizes[batch.test_set_id][0])
     size = min(options.items or contexts, contexts)
     for _ in range(-(-contexts * (options.viewers or 1) // size)):
@@ -150,7 +150,7 @@ def _cells(
 
 
 def _width(shots: int, people: int, items: int, viewers: int | None) -> float | None:
-    """In points."""
+    """The width of the interval in points."""
     if people < FEWEST or items < FEWEST:
         return None
     together = people * items // viewers if viewers else items

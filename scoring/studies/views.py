@@ -88,7 +88,7 @@ def part(request: ResearcherRequest, study: Study) -> HttpResponse:
 
 
 def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
-    """At first as it proposes; for a study that has batches, with nothing ticked."""
+    """The form as it first proposes; for a study that has batches, with nothing ticked."""
     if request.method == "POST":
         return BuilderForm(request.POST, study=study)
     first = {name: field.initial for name, field in BuilderForm(study=study).fields.items()}

@@ -61,7 +61,7 @@ def _part(table: Table, name: str, lines: Sequence[Line], by: str, words: Column
 
 
 def _marked(table: str, column: Column, *, key: str, descending: bool) -> Column:
-    """With the order that a click gives: first the highest numbers, or the names from A."""
+    """Give it the order that a click gives: first the highest numbers, or the names from A."""
     is_sorted = column.key == key
     first = "-" if column.is_number else ""
     turned = "" if descending else "-"
@@ -88,7 +88,7 @@ def _sorted(table: Table, key: str, *, descending: bool) -> Sequence[Line]:
 
 
 def _by_value(lines: Sequence[Line], column: Column, *, descending: bool) -> list[Line]:
-    """Without a value last, in either direction."""
+    """Sort; what has no value comes last, in either direction."""
     filled = [line for line in lines if line.cell(column).value is not None]
     empty = [line for line in lines if line.cell(column).value is None]
 

@@ -77,7 +77,7 @@ def as_plain_latex(table: Table, *, comment: str = "") -> str:
 
 
 def _width(table: Table, columns: Sequence[Column]) -> float:
-    """In points, by the longest text of each column."""
+    """The width in points, by the longest text of each column."""
     longest = {column: len(table.group_of(column) or column.full_heading) for column in columns}
     for line in table.read:
         for read in () if line.is_section else line.cells:

@@ -23,7 +23,7 @@ from scoring.tuning.fitting import Answers, Tuner, in_batches
 
 
 class _ChoosesLabels(Tuner):
-    """By the largest of its scores, one for each label that the set offers."""
+    """Chooses by the largest of its scores, one for each label that the set offers."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class MissingWords(_ChoosesLabels):
         return self.model(**encoded).logits[rows, places][:, self._numbers]
 
     def _text(self, example: PromptExample) -> str:
-        """With as many of the demonstrations as fit: the last are left out first."""
+        """The text with as many of the demonstrations as fit: the last are left out first."""
         tokenizer = self.source.tokenizer
         asked = filled(self._pattern, example, word=tokenizer.mask_token)
         parts = [asked, *self._demonstrations(example)]
@@ -160,7 +160,7 @@ class MissingWords(_ChoosesLabels):
                 yield filled(self._pattern, shot, word=word)
 
     def _number_of(self, word: str) -> int:
-        """As in the middle of a sentence, after a space."""
+        """The number of a word as in the middle of a sentence, after a space."""
         tokens = self.source.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
         if len(tokens) != 1 or tokens[0] == self.source.tokenizer.unk_token_id:
             raise BadInput(

@@ -50,7 +50,7 @@ TEXTS = ("string", "large_string", "binary", "large_binary")
 
 
 def _check_size(metadata: Any, file: str) -> None:
-    """By what the file says of itself."""
+    """Raise BadInput for a file that is too large by what it says of itself."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     columns = [group.column(n) for group in groups for n in range(group.num_columns)]
     if metadata.num_columns > MOST_COLUMNS:
@@ -66,7 +66,7 @@ def _too_large(file: str) -> BadInput:
 
 
 def _decoded_bytes(column: Any) -> int:
-    """Of texts that are packed, each as often as it stands there."""
+    """The size of a column, in which packed texts count as often as they stand there."""
     if not hasattr(column, "dictionary"):
         return int(column.nbytes)
     lengths = import_module("pyarrow.compute").binary_length(column.dictionary)

@@ -112,7 +112,7 @@ def _id_column(table: Table) -> Fields:
 
 
 def _part_column(table: Table, columns: Fields) -> str:
-    """That says which part of the set a row is of. Raises Ambiguous where its name does not."""
+    """The column that says which part a row is of. Raises Ambiguous where its name does not."""
     other = [path for name, of in columns.items() if name != "part" for path in as_list(of)]
     left = [n for n in table.names if n not in (*other, *(table.said.get("unused") or ()))]
     for name in left if "part" not in (table.said.get("columns") or {}) else ():
@@ -314,7 +314,7 @@ def _place(path: str, names: Sequence[str]) -> int:
 
 
 def _beside(guessed: Fields, named: Fields, unused: Sequence[str]) -> Fields:
-    """Without those that are named otherwise, or unused. The right answer may be an option."""
+    """The guesses that are not named otherwise, or unused. The right answer may be an option."""
     pair = {"options", "answer"}
     left = {}
     for name, paths in guessed.items():

@@ -90,7 +90,7 @@ def _drawn(rows: Sequence[ReadExample], file: str, draw: Draw) -> Iterator[ReadS
 
 
 def _in_turns(rows: Sequence[ReadExample], draws: Draws) -> list[ReadExample]:
-    """At random; by turns of each label where labels repeat: every beginning is balanced."""
+    """Shuffle; by turns of each label where labels repeat, so that every beginning is balanced."""
     shuffled = draws.shuffled(rows)
     by_label: dict[str, list[ReadExample]] = defaultdict(list)
     for row in shuffled:

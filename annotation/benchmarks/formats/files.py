@@ -151,8 +151,8 @@ def _is_lines(data: bytes) -> bool:
 
 
 def _rows_of(read: Fields) -> list[Any]:
-    """Of one object: a list that it holds, a list for each part of the set, an object for each id,
-    or itself."""
+    """The rows of one object: a list that it holds, a list for each part of the set, an object for
+    each id, or itself."""
     if by_id := next((read[name] for name in LISTS if _are_rows_by_id(read.get(name))), None):
         return [{"id": name, **row} for name, row in by_id.items()]
     if lists := [read[name] for name in LISTS if _is_list_of_rows(read.get(name))]:
@@ -213,7 +213,7 @@ def _separated(data: bytes, file: str) -> Iterator[Record]:
 
 
 def _cells(text: str, file: str, sign: str, *, is_tsv: bool) -> list[tuple[int, list[str]]]:
-    """With the line on which each row begins."""
+    """The cells of each row, with the line on which it begins."""
     rows, start = [], 1
     reader = csv.reader(StringIO(text, newline=""), delimiter=sign, strict=True)
     try:
@@ -248,7 +248,7 @@ def _headless(file: str, rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _texts(data: bytes, file: str) -> Iterator[Record]:
-    """Of a file with a text a line, an empty one too: others' lines are counted beside it."""
+    """Read a file with a text a line, an empty one too: others' lines are counted beside it."""
     for number, line in enumerate(decoded(data, file, "utf-8-sig").rstrip("\n").split("\n"), 1):
         yield Record(file, number, {"text": line.strip()})
 

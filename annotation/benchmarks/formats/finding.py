@@ -21,7 +21,7 @@ Described = list[tuple[TaskFiles, Fields]]
 
 
 def find_tasks(files: Files, said: Mapping[str, Any]) -> tuple[Described, list[str]]:
-    """And the names of files that are not read. said: of all of them. Raises BadInput."""
+    """Tasks, and the names of files that are not read. said: of all of them. Raises BadInput."""
     tasks, ignored = find_folders(files.names, files.title)
     if not tasks:
         task_files = [name for name in files.names if is_task_file(name, files)]
@@ -80,7 +80,7 @@ def check_somewhere(names: Sequence[str], columns: Fields) -> None:
 
 
 def _without(task: TaskFiles, left_out: Collection[str]) -> TaskFiles:
-    """Without the files that the task's file leaves out."""
+    """The task without the files that its own file leaves out."""
     if not left_out:
         return task
     sets = list[SetFiles]()

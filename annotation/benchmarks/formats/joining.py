@@ -58,7 +58,7 @@ def joined(tasks: Sequence[TaskFiles], title: str) -> list[TaskFiles]:
 
 
 def _alike(tasks: Sequence[TaskFiles]) -> dict[str, list[TaskFiles]]:
-    """By what their names have in common."""
+    """Group tasks by what their names have in common."""
     groups: dict[str, list[TaskFiles]] = {}
     for task in tasks:
         words = re.split(r"[-_. ]+", task.name)

@@ -1,4 +1,4 @@
-"""Of which kind a table's questions are, where nothing names it."""
+"""The kind of a table's questions, where nothing names it."""
 
 import re
 from collections import Counter
@@ -110,7 +110,7 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
 
 
 def _check_explained(rows: Sequence[ReadExample], letters: Collection[str]) -> None:
-    """That the texts say what letters stand for, as in (A)."""
+    """Raise Ambiguous unless the texts say what letters stand for, as in (A)."""
     for row in rows:
         description = "\n".join(row.texts)
         if not all(re.search(rf"(?<!\w){re.escape(one)}[).:\]]", description) for one in letters):

@@ -162,8 +162,8 @@ def find_tables(
 
 
 def _task_and_part(parts: Sequence[str], title: str) -> tuple[str, str, str, str]:
-    """By the file's name, or by folders: its task, where that lies, which part of it, and which
-    version of that."""
+    """Tell by the file's name, or by folders, its task, where that lies, which part of it, and
+    which version of that."""
     *folders, file = parts
     stem = PurePosixPath(re.sub(rf"{PACKED}$", "", file, flags=re.I)).stem
     stem = "" if file == TASK_FILE else SAMPLES.sub(r"\1", stem)

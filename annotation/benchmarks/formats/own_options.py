@@ -42,7 +42,7 @@ def read_options(record: Record) -> tuple[str, ...]:
 
 
 def check_unlike(row: ReadExample) -> None:
-    """That no two of its options read alike."""
+    """Raise Ambiguous where two of its options read alike."""
     alike = [text for text, count in Counter(map(in_one_form, row.options)).items() if count > 1]
     if alike:
         row.ask(
@@ -124,7 +124,7 @@ def _is_doubtful(usual: str, whole: Mapping[str, Sequence[list[int] | None]]) ->
 
 
 def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn:
-    """With what the first row in which they differ would say by each."""
+    """Ask with what the first row in which they differ would say by each."""
     answer = " / ".join(text for texts in row.gold_texts for text in texts)
     in_words = [
         (
@@ -153,7 +153,7 @@ def _numbers_of(row: ReadExample, number_of: Way) -> list[int] | None:
 def _refuse_unread(
     rows: Sequence[ReadExample], numbers_by: Mapping[str, list[list[int] | None]], is_table: bool
 ) -> NoReturn:
-    """By the way that reads most: what it does not read is most likely the mistake."""
+    """Refuse by the way that reads most: what it does not read is most likely the mistake."""
 
     def rank(numbers: list[list[int] | None]) -> tuple[int, int]:
         return numbers.count(None), -numbers.index(None)

@@ -91,7 +91,7 @@ def sets_of_table(
     practised = said.get("parts", {}).get("shots", "") if has_training else ""
 
     def is_smaller(made: ReadSet) -> bool:
-        """Than a part to train on."""
+        """Whether it is smaller than a part to train on."""
         training = [others for part, others in within.items() if _is_training(part)]
         for set_files in order:
             if _is_training(set_files.part):
@@ -262,7 +262,7 @@ def _is_training(part: str) -> bool:
 
 
 def _by_part(rows: Sequence[ReadExample], asked_part: str) -> dict[str, list[ReadExample]]:
-    """Where rows say to which part of the set they belong; the one that is asked comes first."""
+    """The rows by the part of the set that they say they belong to; the one that is asked first."""
     parts = {row.part for row in rows}
     names = sorted(parts, key=lambda part: (part != asked_part, (*PARTS, part).index(part)))
     return {part: [row for row in rows if row.part == part] for part in names}

@@ -217,7 +217,7 @@ def read_task(
 def _kind_of(
     task: TaskFiles, stated: Fields, tables: TableReader, sets: Sequence[content.ReadSet]
 ) -> str:
-    """As the task's file or its set names it, or by its rows, which it has to fit."""
+    """The kind that the task's file or its set names, or else its rows', which have to fit."""
     rows = [row for read_set in sets for row in read_set.examples]
     kind: str = stated.get("kind") or tables.kind
     if not kind:
@@ -328,7 +328,7 @@ def _settled(
 def _without_parts(
     sets: Sequence[content.ReadSet], draw: Draw | None, notes: dict[str, list[str]]
 ) -> list[content.ReadSet]:
-    """With the sets that are drawn out of labelled parts instead."""
+    """The sets, with those that are drawn out of labelled parts instead of the parts."""
     parts = [read_set for read_set in sets if read_set.name == PART]
     sets = [read_set for read_set in sets if read_set.name != PART]
     if draw is None:
@@ -340,7 +340,7 @@ def _without_parts(
 def _check_kind(
     task: TaskFiles, stated: Fields, kind: str, rows: Sequence[content.ReadExample]
 ) -> None:
-    """That what is asked can be answered in this kind, and shown as its answers need it."""
+    """Raise BadInput unless what is asked can be answered in this kind, and shown as it needs."""
     for row in rows:
         if problem := answer_kind(kind).problem_of_row(row):
             raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")

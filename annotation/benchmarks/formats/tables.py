@@ -294,7 +294,7 @@ class TableReader:
         return {"answer": self._own_gold(record, answer)}
 
     def _label_names(self, table: Table) -> Mapping[str, str]:
-        """By what stands for gold, the label that is meant; empty where it is meant as it stands.
+        """The label that is meant by what stands for gold; empty where it is meant as it stands.
         Raises Ambiguous."""
         said = self._said.get("label_names") or self.known.label_names
         if isinstance(said, dict):
@@ -399,7 +399,7 @@ class TableReader:
 
 
 def _long_names(options: Any) -> list[str]:
-    """Of columns of options, by which gold may name them; not letters, which may be others'."""
+    """Names of columns of options by which gold may name them; not letters, maybe others'."""
     names = [key(name) for name in options] if isinstance(options, list) else []
     return names if all(len(name) > 1 for name in names) else []
 

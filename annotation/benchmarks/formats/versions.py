@@ -37,7 +37,7 @@ def _version_of(task: TaskFiles, version: str) -> TaskFiles:
 
 
 def _only(set_files: SetFiles, meant: Any) -> SetFiles:
-    """With the files of these versions, where it has any of them."""
+    """The part with the files of these versions alone, where it has any of them."""
     pairs = [(f, v) for f, v in zip(set_files.files, set_files.versions, strict=True) if v in meant]
     files, versions = zip(*pairs, strict=True) if pairs else (set_files.files, set_files.versions)
     return replace(set_files, files=files, versions=versions)

@@ -99,7 +99,7 @@ def _settings(
     kept: Mapping[str, Any],
     by: User | None,
 ) -> dict[str, Any]:
-    """By column; what the file leaves out is as usual, but for a seed that there is already."""
+    """Settings by column; what the file leaves out is as usual, but for a seed that is there."""
     values: dict[str, Any] = {}
     for name, setting in BY_COLUMN.items():
         field: Any = Study._meta.get_field(name)
@@ -173,7 +173,7 @@ def _pools(file: StudyFile, before: Content | None) -> list[Pool]:
 
 
 def _rules(file: StudyFile, before: Content | None) -> list[OutcomeRule]:
-    """Of every outcome one. A code that is not named stays as it is, or is made."""
+    """A rule for every outcome. A code that is not named stays as it is, or is made."""
     file.check_keys(("outcomes",), OUTCOMES)
     old_rules = {rule.outcome: rule for rule in before.rules} if before else {}
     rules: list[OutcomeRule] = []

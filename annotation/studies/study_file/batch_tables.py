@@ -172,7 +172,7 @@ class BatchReader:
         return choices[name]
 
     def _trained(self, place: Any, task: Task, said: Mapping[str, Any]) -> list[Batch]:
-        """With the training sets that are said, each with the test set that goes with it."""
+        """Batches of the training sets that are said, each with the test set that goes with it."""
         possible = self.possible(task)
         if "episodes" in said:
             by_episode = {batch.test_set.episode: batch for batch in possible}
@@ -212,7 +212,7 @@ class BatchReader:
     def _asked(
         self, place: Any, task: Task, chosen: Iterable[Batch], said: Mapping[str, Any]
     ) -> Iterator[Batch]:
-        """With the test set, the sample or the parts that are said, and all else."""
+        """Give them the test set, the sample or the parts that are said, and all else."""
         items, viewers = said.get("items_a_person"), said.get("people_an_item")
         seed = said.get("sample_seed", 0)
         batches = [copy(batch) for batch in chosen]

@@ -71,7 +71,7 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(setting: Setting, value: Any) -> Any:
-    """In the type that the column holds, also where it is not stored yet."""
+    """The value in the type that the column holds, also where it is not stored yet."""
     column = column_of(setting)
     if isinstance(value, Model):
         return getattr(value, "slug", None) or value.name  # type: ignore[attr-defined]
@@ -82,7 +82,7 @@ def _written(setting: Setting, value: Any) -> Any:
 
 
 def _consent(text: str) -> dict[str, Any]:
-    """By language where that says the same."""
+    """The text by language, where that says the same."""
     first, by_code = by_language(text)
     is_same = in_languages(first, by_code) == text
     return {"consent": first, "consents": by_code} if is_same else {"consent": text}

@@ -103,7 +103,7 @@ class Command(RefusingCommand):
             yield run
 
     def _progress(self, where: str) -> Any:
-        """On one line of a terminal; a log gets a line for each set alone."""
+        """Show it on one line of a terminal; a log gets a line for each set alone."""
 
         def show(step: int, total: int, loss: float) -> None:
             if self.stderr.isatty():

@@ -60,7 +60,7 @@ def _read_helm(path: Path, options: records.ReadOptions) -> Iterator[records.Rea
 
 
 def _helm_run(path: Path) -> tuple[records.RunFields, bool]:
-    """And whether its references were weighed apart."""
+    """The run, and whether its references were weighed apart."""
     spec = json_files.read_json(path / "run_spec.json")
     try:
         adapter = spec["adapter_spec"]
