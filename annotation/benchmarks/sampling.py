@@ -72,8 +72,7 @@ def changed(rules: EpisodeRules, changes: dict[str, Any]) -> EpisodeRules:
 
 
 def labelled_task(task: Task) -> LabelledData:
-    """An imported task as a data set: each content in any of its sets once, with its present
-    gold."""
+    """An imported task as a data set: each content of its sets once, with its present gold."""
     if not answer_kind(task.kind).takes_one_label:
         raise BadInput(f"The task {task.slug} has no single labels to choose from ({task.kind}).")
     examples = list(task.examples.order_by("id"))

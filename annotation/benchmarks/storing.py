@@ -243,10 +243,8 @@ class TaskPlan:
 
 
 def new_task(benchmark: models.Benchmark, read: ReadTask) -> models.Task:
-    """Make a task without storing it yet: finding its key takes a while, in which no lock is
-    held."""
-    keyless = {"exposure_key": "", "normalisation": read.normalisation}
-    fields = {**keyless, **read.defaults, **read.stated}
+    """Make a task, not stored yet: finding its key takes a while, in which no lock is held."""
+    fields = {"exposure_key": "", "normalisation": read.normalisation} | read.defaults | read.stated
     tests = {row.content_hash for row in read.examples().values() if row.role == models.Role.TEST}
     fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)
     return models.Task(benchmark=benchmark, slug=read.slug, **fields)

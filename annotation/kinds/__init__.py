@@ -59,8 +59,7 @@ class Segment:
 
     @property
     def length(self) -> int:
-        """The length in code points, by which the browser knows that it shows the text
-        unchanged."""
+        """The length in code points, by which a browser knows that it shows the text unchanged."""
         return sum(len(piece.text) for piece in self.pieces)
 
 

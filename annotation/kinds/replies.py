@@ -189,8 +189,7 @@ def _is_multiplied(figure: re.Match[str]) -> bool:
 
 
 def read_pieces(reply: str, separator: str = "") -> list[str]:
-    """The pieces of a reply: a JSON list of strings, or one piece per line, or cut at a
-    separator."""
+    """The pieces of a reply: a JSON list of strings, or one piece a line, or cut at a separator."""
     if is_too_long(reply):
         return [reply]
     reply = said(reply)
@@ -216,8 +215,7 @@ def _after_thoughts(reply: str) -> str:
 
 
 def said(reply: str) -> str:
-    """What a reply says, without thoughts, and without the marks around an answer that it sets
-    apart."""
+    """What a reply says, without thoughts or the marks around an answer that it sets apart."""
     text = _after_thoughts(reply).strip()
     apart = {(mark["tag"] or mark["box"] or "").strip() for mark in SET_APART.finditer(text)}
     return apart.pop() if len(apart) == 1 else text

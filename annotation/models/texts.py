@@ -49,8 +49,7 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def dotted(place: Collection[str | int]) -> str:
-    """Write where something stands, by keys and by numbers from 0 on, as in JSON:
-    batches[2].shots."""
+    """Write where something stands, by keys and by numbers from 0, as in JSON: batches[2].shots."""
     key = ""
     for part in place:
         key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part

@@ -54,8 +54,7 @@ def shots_of(batch: Batch) -> int | None:
 
 
 def split_of(batch: Batch) -> int | None:
-    """The split by the chain that its shot set nests in, or else as the file says; None without
-    any."""
+    """The split by the chain that its shot set nests in, or else by the file; None without any."""
     return batch.split if batch.chain is None else batch.chain
 
 

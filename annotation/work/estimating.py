@@ -174,8 +174,7 @@ def usual_seconds(tasks: Iterable[Task]) -> int:
 
 @dataclass(frozen=True)
 class WorkingTime:
-    """The time of one person, in seconds: in the shortest batch they may get, and in the
-    longest."""
+    """The time of one person in seconds: in the shortest batch they may get, and in the longest."""
 
     least: int
     most: int

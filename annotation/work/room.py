@@ -56,8 +56,7 @@ def room_among(kind: str, examples: Collection[FrozenExample]) -> Room:
 def room_for(
     questions: Collection[str], options: Collection[Collection[str]], *, lettered: bool = False
 ) -> Room:
-    """The room for the questions of a task, and for what each of its items offers, by letters or
-    not."""
+    """The room for the questions of a task, and for what its items offer, by letters or not."""
     texts = {text for offered in options for text in offered}
     option, question = _longest(texts, LONGEST_OPTION), _longest(questions, LONGEST_QUESTION)
     most = max(map(len, options), default=0)

@@ -67,8 +67,7 @@ def in_minutes(minutes: int) -> str:
 
 
 def time_text(seconds: int) -> str:
-    """Write a time to the second, so that an amount can be worked out again: 20 minutes 54
-    seconds."""
+    """Write a time to the second, so that an amount can be worked out: 20 minutes 54 seconds."""
     minutes, rest = divmod(seconds, 60)
     parts = [minutes_text(minutes)] if minutes else []
     if rest or not minutes:

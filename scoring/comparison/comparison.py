@@ -280,8 +280,7 @@ class Comparison:
         """A warning where a study's verdicts are frozen and these are others; else empty."""
         of_people = (*self.average_tests, *self.tests, *self.changes)
         settled = any(not test.simulated for test in of_people)
-        is_other = self.has_verdicts and settled and not self.choices.are_own
-        if not is_other:
+        if self.choices.are_own or not (self.has_verdicts and settled):
             return ""
         return (
             "Not the frozen verdicts: the reader chose the gold version, references, people or "

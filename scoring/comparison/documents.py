@@ -181,8 +181,7 @@ def _who(line: FigureLine, table: Comparison) -> Cell:
     first = line.first
     if first.is_cell_of_people:
         sizes = _sizes(line.figures.values())
-        if sizes and len({row.task for row in line.figures.values()}) > 1:
-            sizes += " a task"
+        sizes += " a task" if sizes and len({row.task for row in line.figures.values()}) > 1 else ""
         return Cell(line.name, aside=", ".join(filter(None, [sizes, first.after_checks])))
     runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
     size = f"({first.parameters})" if first.parameters else ""

@@ -54,7 +54,7 @@ class Plan:
 
     @cached_property
     def frontier(self) -> tuple[people_designs.PeopleDesign, ...]:
-        """The designs by annotators, with the most items that a budget buys, or the fewest of a
+        """Designs by annotators, with the most items that a budget buys, or the fewest of a
         width."""
         designs = {design.annotators: design for design in self._designs}
         if self._best:  # as it was checked
@@ -169,8 +169,7 @@ class Plan:
 
     @cached_property
     def model(self) -> LogitModel | None:
-        """The model of the answers, where there is a difference to show and answers can be like
-        that."""
+        """The model of the answers, where there is a difference to show and answers can be so."""
         a = self.assumptions
         if self.contrast is None:
             return None

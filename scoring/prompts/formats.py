@@ -240,8 +240,7 @@ def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 
 def clues_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    """Write an example as CLUES gives it to its models: the question and the text, no
-    description."""
+    """Write an example as CLUES gives it to models: the question and the text, no description."""
     return _lines_by_example(prompts, "clues", lambda one: " ".join([one.question, *one.context]))
 
 

@@ -76,8 +76,7 @@ class Column:
         return replace(self, key=key, heading=heading, source=source or self.source)
 
     def value_of(self, thing: object) -> Value:
-        """The value of a thing that has what the column shows; None where a part of it is
-        missing."""
+        """The value of a thing that has what the column shows; None where a part is missing."""
         value: Any = thing
         for name in (self.source or self.key).split("."):
             is_mapping = isinstance(value, Mapping)

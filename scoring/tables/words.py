@@ -1,6 +1,6 @@
 """Values as words of a sentence, for pages and documents in English."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 ENDS = (".", "?", "!", "…")
 
@@ -14,11 +14,6 @@ def listed(values: Iterable[object], last: str = " and ") -> str:
     """“a, b and c”."""
     texts = [str(value) for value in values]
     return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
-
-
-def some(texts: Sequence[str], most: int) -> str:
-    """“a and b and others”, where there are more than these."""
-    return " and ".join(texts[:most]) + (" and others" if len(texts) > most else "")
 
 
 def counted(count: int | None, words: str) -> str:

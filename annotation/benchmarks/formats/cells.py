@@ -11,7 +11,6 @@ from annotation.benchmarks.formats.content import Ambiguous, Record, json_type
 from annotation.benchmarks.formats.known_sets import as_list
 from annotation.kinds.replies import as_python
 from annotation.models.errors import BadInput
-from scoring.tables.words import some
 
 LONGEST_LIST = 1_000_000
 
@@ -56,8 +55,8 @@ def _naming(options: Sequence[Mapping[str, Any]], answer: Any) -> Mapping[str, s
 
 
 def mixed(texts: Sequence[Any], right: Any) -> tuple[list[Any], list[int]]:
-    """Mix options in an order that follows from the texts alone, and say where the right ones are
-    now."""
+    """Mix options in an order that follows from their texts alone, and say where the right ones
+    are."""
     together = sorted(map(str, texts))
     hashes = [sha256(f"{together} {text}".encode(errors="replace")).digest() for text in texts]
     order = sorted(range(len(texts)), key=hashes.__getitem__)
@@ -200,7 +199,8 @@ def ask_about_unused(
 ) -> NoReturn:
     """Ask about columns of text that nothing is made of."""
     hold, are = ("hold", "are") if len(names) > 1 else ("holds", "is")
-    listed = some([f"“{name}”" for name in names], 6)
+    listed = " and ".join(f"“{name}”" for name in names[:6])
+    listed += " and others" if len(names) > 6 else ""
     raise Ambiguous(
         where,
         f"{listed} {hold} text in most rows and {are} not used.",

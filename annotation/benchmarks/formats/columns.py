@@ -59,8 +59,7 @@ MOST_PARTS = 8
 
 
 def find_columns(table: Table) -> Fields:
-    """Find the column or columns of each field. Raises BadInput where what has to be there is
-    not."""
+    """Find the columns of each field. Raises BadInput where what has to be there is not."""
     names, known, file = table.names, table.known, table.file
     named = table.said.get("columns") or {}
     if not known.name and "answer" not in named:

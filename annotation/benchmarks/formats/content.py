@@ -91,8 +91,7 @@ class ReadExample:
     def identity(self) -> str:
         """Training ids start afresh in every file, so training rows are identified by content."""
         if self.role == Role.TRAINING or self.copy:
-            copy = f":{self.copy}" if self.copy > 1 else ""
-            return f"content:{self.content_hash}{copy}"
+            return f"content:{self.content_hash}" + (f":{self.copy}" if self.copy > 1 else "")
         return f"id:{self.source_id}"
 
     def ask(self, what: str, *readings: tuple[str, Any, str]) -> NoReturn:
@@ -249,17 +248,12 @@ def gathered(refused: list[Ambiguous]) -> Iterator[None]:
         refused.append(question)
 
 
-def and_more(rows: int) -> str:
-    """A sentence that more rows are like the one that a message shows; empty where none is."""
-    return f" (And {counted(rows, 'more row')}.)" if rows else ""
-
-
 def ask_about_rows(refused: Sequence[Ambiguous], kept: int) -> None:
     """Raise Ambiguous for all rows that cannot be read; BadInput where no other would be left."""
     if not refused:
         return
     first, more = refused[0], len(refused) - 1
-    problem = first.what + and_more(more)
+    problem = first.what + (f" (And {counted(more, 'more row')}.)" if more else "")
     if not kept:
         raise BadInput(problem)
     ids = [named for question in refused for named in question.leaves_out]

@@ -47,8 +47,7 @@ TOPIC_QUESTION = "What is the text about?"
 
 @dataclass(slots=True)
 class _Row:
-    """What an import keeps of a row until its data set is stored: a challenge has a million
-    rows."""
+    """What an import keeps of a row until a data set is stored: a challenge has a million rows."""
 
     line: int
     id: str
@@ -68,8 +67,7 @@ class _Rows:
 
 
 class FlexChallenge:
-    """The episodes of both files, checked. Raises BadInput at the first row that cannot be
-    used."""
+    """The episodes of both files, checked. Raises BadInput at the first row that cannot be used."""
 
     def __init__(self, challenge: Lines, answers: Lines, file: str, answers_file: str) -> None:
         self.file = file

@@ -34,8 +34,7 @@ class LabelledData:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels by content, which is what a sample is drawn from: a file's order does not
-        matter."""
+        """The labels by content, which a sample is drawn from: a file's order does not matter."""
         return {example.content_hash: example.label for example in self.examples}
 
 

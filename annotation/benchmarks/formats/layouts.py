@@ -14,7 +14,6 @@ from annotation.benchmarks.formats.known_sets import KINDS_OF_PART, PARTS, VERSI
 from annotation.benchmarks.formats.task_files import TASK_FILE
 from annotation.models import Role
 from annotation.models.errors import BadInput
-from scoring.tables.words import some
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
@@ -141,8 +140,9 @@ def find_tables(
     if not parts_of:
         texts = [name for name in names if name.endswith(".txt")]
         if len(texts) > 1:
+            listed = " and ".join(texts[:2]) + (" and others" if len(texts) > 2 else "")
             raise BadInput(
-                f"{some(texts, 2)} are no tables: write one with a row a text, its text and its "
+                f"{listed} are no tables: write one with a row a text, its text and its "
                 "label side by side."
             )
         raise BadInput(

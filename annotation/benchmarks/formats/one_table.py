@@ -52,8 +52,7 @@ class Table:
         return [value_at(row.fields, path) for path in as_list(self.columns.get(name))]
 
     def shown(self, row: Record) -> Fields:
-        """The row for whoever is asked about it: its cells, and which of them is taken for the
-        answer."""
+        """The row for whoever is asked about it: its cells, and which is taken for the answer."""
         gold = {path.partition(".")[0] for path in as_list(self.columns.get("answer"))}
         return {f"{n} (the answer)" if n in gold else n: v for n, v in row.fields.items()}
 

@@ -12,13 +12,13 @@ from annotation.benchmarks.formats.content import (
     Ambiguous,
     ReadExample,
     Record,
-    and_more,
     json_type,
 )
 from annotation.kinds.choice import FEWEST, MOST
 from annotation.kinds.naming import IN_WORDS, WAYS, Way
 from annotation.models.errors import BadInput
 from scoring.core.normalisation import in_one_form
+from scoring.tables.words import counted
 
 FIELDS = ("choices", "options")
 # What a task's file may leave out, beside ids.
@@ -180,7 +180,7 @@ def _refuse(
     """A few rows of a table can be left out; an answer that is the same in several of them may say
     that there is none."""
     row, more = bad[0], len(bad) - 1
-    problem += and_more(more)
+    problem += f" (And {counted(more, 'more row')}.)" if more else ""
     if not is_table or 2 * len(bad) > len(rows):
         raise BadInput(f"{row.where}: {problem}")
     ids = [row.named for row in bad]

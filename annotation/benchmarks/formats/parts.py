@@ -198,8 +198,7 @@ def _ask_about_one_gold(
     others: Collection[str],
     said: Mapping[str, Any],
 ) -> None:
-    """Raise Ambiguous about files of one gold alone, where others have more: it may stand for
-    none."""
+    """Raise Ambiguous about files of one gold where others have more: it may stand for none."""
     if len({str(row.gold_texts) for row in rows}) > 1 or len(others) < 2:
         return
     if "test" in said.get("parts", {}):

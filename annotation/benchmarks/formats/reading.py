@@ -385,15 +385,12 @@ def _settle_normalisation(task: TaskFiles, stated: Fields, kind: str) -> None:
 
 
 def _settle_script(
-    stated: Fields,
-    defaults: Fields,
-    rows: Sequence[content.ReadExample],
-    notes: dict[str, list[str]],
+    said: Fields, defaults: Fields, rows: Sequence[content.ReadExample], notes: dict[str, list[str]]
 ) -> None:
     """The direction of what is shown follows from its language, or else from its letters."""
     letters = letters_of(text for row in rows for text in row.texts)
     script = script_of(letters)
-    language: str = stated.get("language") or defaults.get("language", "")
+    language: str = said.get("language") or defaults.get("language", "")
     if not language and script not in ("", LATIN):
         defaults["language"] = UNKNOWN
         fitting = LANGUAGES.get(script, "").split()

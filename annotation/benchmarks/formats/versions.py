@@ -7,7 +7,6 @@ from typing import Any
 
 from annotation.benchmarks.formats.content import Ambiguous
 from annotation.benchmarks.formats.layouts import SetFiles, TaskFiles, slug_of
-from scoring.tables.words import some
 
 EACH, TOGETHER = "each", "together"
 
@@ -45,9 +44,10 @@ def _only(set_files: SetFiles, meant: Any) -> SetFiles:
 
 def _ask(set_files: SetFiles) -> None:
     first = dict(zip(set_files.versions, set_files.files, strict=True))
+    listed = " and ".join([*first.values()][:4]) + (" and others" if len(first) > 4 else "")
     raise Ambiguous(
         "",
-        f"{some([*first.values()], 4)} are named as versions of one part ({set_files.part}).",
+        f"{listed} are named as versions of one part ({set_files.part}).",
         ("versions", TOGETHER, "all their rows together are the part"),
         ("versions", EACH, "each is a task of its own"),
         *(("versions", [version], f"{file} is meant") for version, file in [*first.items()][:4]),
