@@ -72,7 +72,7 @@ def read_from_the_right(letters: Counter[str]) -> bool:
 def has_own_letters(language: str, script: str) -> bool:
     """Whether a language is written in this script."""
     code = language.lower().partition("-")[0]
-    scripts = {name for name, languages in LANGUAGES.items() if code in languages.split()}
+    scripts = {alphabet for alphabet, languages in LANGUAGES.items() if code in languages.split()}
     if script not in LANGUAGES and script != LATIN:
         return True
     return script in scripts or (script == LATIN and (not scripts or code in BOTH))

@@ -183,7 +183,7 @@ class _Reading:
         by_sets = defaultdict[Sets, list[tuple[Record, Given]]](list)
         for (_, sets), answers in self._work.items():
             by_sets[sets] += answers.values()
-        ways = {sets: self._way(sets, rows) for sets, rows in by_sets.items()}
+        ways = {sets: self._answer_by(sets, rows) for sets, rows in by_sets.items()}
         return {
             (person, sets): [self._settled(*pair, sets, ways[sets]) for pair in answers.values()]
             for (person, sets), answers in self._work.items()
@@ -228,7 +228,7 @@ class _Reading:
             return Given(example, score=score, seconds=seconds)
         return Given(example, answer=_pieces(row), seconds=seconds)
 
-    def _way(self, sets: Sets, rows: list[tuple[Record, Given]]) -> str:
+    def _answer_by(self, sets: Sets, rows: list[tuple[Record, Given]]) -> str:
         """How answers to items with options of their own name these, if one way fits all."""
         asked = self._finder(sets[1]).asked
         choosing = {n: given for n, (_, given) in enumerate(rows) if asked[given.example].options}
@@ -240,14 +240,14 @@ class _Reading:
         except BadInput as error:
             raise BadInput(f"{rows[0][0].file}: {error} (--answer-by).") from error
 
-    def _settled(self, row: Record, given: Given, sets: Sets, way: str) -> Given:
+    def _settled(self, row: Record, given: Given, sets: Sets, answer_by: str) -> Given:
         """Give it its answer as it is stored. Refused where nobody could have given it."""
         if given.score is not None:
             return given
         asked, task = self._finder(sets[1]).asked[given.example], sets[1].task
         kind = answer_kind(task.kind)
-        named = by_way(given.answer, asked.options, way) if asked.options else given.answer
-        said = named if way and asked.options else kind.meant(named, asked)
+        named = by_way(given.answer, asked.options, answer_by) if asked.options else given.answer
+        said = named if answer_by and asked.options else kind.meant(named, asked)
         try:
             answer = check_answer(tuple(said))
         except BadInput as error:

@@ -23,11 +23,11 @@ def in_item(places: Collection[int], listed: Texts, options: Texts) -> tuple[str
     return tuple(map(_as_number, texts, matches))
 
 
-def by_way(pieces: Texts, options: Texts, way: str) -> tuple[str, ...]:
+def by_way(pieces: Texts, options: Texts, answer_by: str) -> tuple[str, ...]:
     """What names no option by this way stays as it is, and is wrong."""
-    if not way:
+    if not answer_by:
         return tuple(pieces)
-    places = [WAYS[way](piece.strip(), options) for piece in pieces]
+    places = [WAYS[answer_by](piece.strip(), options) for piece in pieces]
     return tuple(map(_as_number, pieces, places))
 
 
