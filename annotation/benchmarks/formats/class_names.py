@@ -26,12 +26,12 @@ def class_names(files: Files, called: str) -> Names:
     """The names of the configuration that the task or its files are called by, else of all of them,
     where they agree."""
     said = [configuration for name in files.names for configuration in _configurations(files, name)]
-    called_so = [names for name, names in said if name and name in called]
-    readings = defaultdict[str, set[tuple[str, ...]]](set)
-    for names in called_so or [names for _name, names in said]:
+    matching = [names for name, names in said if name and name in called]
+    spellings = defaultdict[str, set[tuple[str, ...]]](set)
+    for names in matching or [names for _name, names in said]:
         for column, labels in names.items():
-            readings[column].add(tuple(labels))
-    return {column: min(reading) for column, reading in readings.items() if len(reading) == 1}
+            spellings[column].add(tuple(labels))
+    return {column: min(spelling) for column, spelling in spellings.items() if len(spelling) == 1}
 
 
 def _configurations(files: Files, name: str) -> Iterator[tuple[str, Names]]:
