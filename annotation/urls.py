@@ -73,6 +73,7 @@ urlpatterns = [
     path(f"{STUDY}/watch/", people.watch, name="watch"),
     path(f"{STUDY}/people/", people.people, name="people"),
     path(f"{STUDY}/people.csv", people.people_export, name="people_export"),
+    path(f"{STUDY}/people.xlsx", people.people_workbook, name="people_workbook"),
     path(f"{PERSON}/", people.person, name="person"),
     path(f"{PERSON}/release/", people.release, name="release_place"),
     path(f"{PERSON}/exclude/", people.exclude_person, name="exclude_person"),

@@ -131,14 +131,14 @@ def test_what_is_installed_besides_may_be_used() -> None:
 
 def test_knows_the_licences_of_packages_of_every_age() -> None:
     there = installed()
-    names = ("django", "psycopg", "numpy", "celery", "segno", "openpyxl", "certifi", "matplotlib")
+    names = ("django", "psycopg", "numpy", "celery", "segno", "xlsxwriter", "certifi", "matplotlib")
     assert {name: licence_of(there[name]) for name in names} == {
         "django": "BSD-3-Clause",
         "psycopg": "LGPL-3.0-only",
         "numpy": "BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0",
         "celery": "BSD-3-Clause",
         "segno": "BSD-3-Clause",
-        "openpyxl": "MIT",
+        "xlsxwriter": "BSD-2-Clause",
         "certifi": "MPL-2.0",
         "matplotlib": "PSF-2.0",
     }

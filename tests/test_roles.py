@@ -416,6 +416,7 @@ TABLE: dict[str, Address] = {
     "scoring:discard_rehearsal": Address(slug, NOT_ALLOWED, "login gone gone no gone gone gone"),
     "annotation:people": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:people_export": Address(slug, EDITORS, NOT_ALLOWED),
+    "annotation:people_workbook": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:person": Address(of_person, EDITORS, NOT_ALLOWED),
     "annotation:release_place": Address(of_person, NOT_ALLOWED, EDITORS),
     "annotation:exclude_person": Address(of_person, NOT_ALLOWED, EDITORS),

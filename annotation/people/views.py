@@ -44,7 +44,8 @@ from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.crowding import hours_code, limit_of
 from annotation.work.places import release_place
 from annotation.work.wording import amount_text
-from scoring.tables.table import Cell, Line, Table, Value, table_in, values_of
+from scoring.tables.documents import FORMATS
+from scoring.tables.table import Cell, Column, Line, Table, Value, table_in, values_of
 
 WATCH = "annotation/people/watch.html"
 PEOPLE = "annotation/people/people.html"
@@ -119,11 +120,28 @@ def _dressed(study: Study, row: Row) -> dict[str, Value | Cell]:
 @_read
 @for_spreadsheets
 def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
+    lines = csv_lines(*_chosen_rows(request, study))
+    return _file_of_people(study, "csv", "".join(lines).encode())
+
+
+@_read
+def people_workbook(request: ResearcherRequest, study: Study) -> HttpResponse:
+    columns, shown = _chosen_rows(request, study)
+    lines = tuple(Line(values_of(columns, row)) for row in shown)
+    table = replace(table_in(rows_of.__file__, "people", columns), lines=lines)
+    return _file_of_people(study, "xlsx", FORMATS["xlsx"].write([table]))
+
+
+def _chosen_rows(request: ResearcherRequest, study: Study) -> tuple[Sequence[Column], list[Row]]:
+    """The columns that the reader's rights open, and whom the page's filters leave."""
     shown = chosen(rows(study), **filters_in(request))
-    lines = csv_lines(columns_for(rights_in(request.user, study)), shown)
-    # Another file than the study's table of people, which has that name.
-    name = f"{study.slug}-people-shown.csv"
-    return document("".join(lines).encode(), "text/csv; charset=utf-8", name)
+    return columns_for(rights_in(request.user, study)), shown
+
+
+def _file_of_people(study: Study, file_format: str, content: bytes) -> HttpResponse:
+    """Under another name than the study's table of people, which is told with its data."""
+    name = f"{study.slug}-people-shown.{file_format}"
+    return document(content, FORMATS[file_format].content_type, name)
 
 
 def filters_in(request: HttpRequest) -> dict[str, str]:

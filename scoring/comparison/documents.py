@@ -65,9 +65,9 @@ from scoring.tables.documents import (
     as_markdown,
     as_plain_latex,
     escaped_markdown,
-    workbooks,
 )
 from scoring.tables.table import MISSING, Cell, Column, Line, Table, limits, signed
+from scoring.tables.xlsx import as_xlsx
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]
@@ -411,11 +411,10 @@ def _xlsx(table: Comparison) -> bytes:
     raw = [row_table("comparison", table.rows), row_table("consensus", table.consensus)]
     filled = [part for part in raw if part.lines or part.name == "comparison"]
     to_read = [*paper_tables(table), verdict_table(table), annotator_table(table.rows)]
-    written: bytes = workbooks().as_xlsx(
+    return as_xlsx(
         [*filled, columns_table(table.provenance)],
         to_read=[table.named(part) for part in to_read if part.lines],
     )
-    return written
 
 
 FORMATS: dict[str, Format[Comparison]] = {

@@ -7,15 +7,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from io import StringIO
 from itertools import groupby
 from math import ceil
 from textwrap import fill
-from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from scoring.tables.table import SECTION, UNSEEN, Column, Table
+from scoring.tables.xlsx import as_xlsx, meanings
 
 NEEDS_BOOKTABS = r"% Needs \usepackage{booktabs}."
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
@@ -318,15 +317,8 @@ class Format(Generic[T]):
         return document.encode() if isinstance(document, str) else document
 
 
-def workbooks() -> ModuleType:
-    """Read where one is asked for: what writes them takes a third of a second to start."""
-    return import_module("scoring.tables.xlsx")
-
-
 def _workbook(tables: Sequence[Table]) -> bytes:
-    xlsx = workbooks()
-    written: bytes = xlsx.as_xlsx([*tables, xlsx.meanings(tables)])
-    return written
+    return as_xlsx([*tables, meanings(tables)])
 
 
 FORMATS: dict[str, Format[Sequence[Table]]] = {

@@ -8,52 +8,78 @@ Bytes are deterministic: the same tables give the same file.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from typing import Any
 
-from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, MergedCell
-from openpyxl.cell.cell import Cell as SheetCell
-from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
-from openpyxl.utils import get_column_letter
-from openpyxl.worksheet.properties import PageSetupProperties
-from openpyxl.worksheet.worksheet import Worksheet
+from xlsxwriter import Workbook
 
 from scoring.tables.table import Cell, Column, Line, Table, Value, lines_of
 
-PROPERTIES = "docProps/core.xml"
-TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# In place of the time of saving.
+SAVED = datetime(2000, 1, 1, tzinfo=UTC)
+# All times are UTC, and said to be.
+OPTIONS = {
+    "in_memory": True,
+    "remove_timezone": True,
+    "default_date_format": "yyyy-mm-dd hh:mm:ss",
+}
+# What XML has no sign for, and how many characters a cell holds.
+UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+LONGEST = 32_767
 LEAST_WIDTH = 8
 # In characters; longer texts are wrapped.
 MOST_WIDTH = 110
 NAME_WIDTH, FIGURE_WIDTH, TEXT_WIDTH = 30, 10, 22
-GROUPS, HEADINGS, FIRST = 4, 5, 6
-BOLD, SOFT = Font(bold=True), Font(italic=True, color="55616B")
-PEOPLE = PatternFill("solid", fgColor="E3EEF1")
-RULE = Border(bottom=Side(style="thin"))
+# Rows and columns count from 0.
+TITLE, NOTE, GROUPS, HEADINGS, FIRST = 0, 1, 3, 4, 5
+BOLD: dict[str, Any] = {"bold": True}
+SOFT: dict[str, Any] = {"italic": True, "font_color": "#55616B"}
+PEOPLE: dict[str, Any] = {"bg_color": "#E3EEF1"}
+WRAPPED: dict[str, Any] = {"text_wrap": True, "valign": "top"}
+
+
+class Sheet:
+    """A sheet of a workbook, whose cells are written with their looks."""
+
+    def __init__(self, book: Workbook, name: str) -> None:
+        self.written = book.add_worksheet(name)
+        self._look = cache(lambda looks: book.add_format(dict(looks)))
+
+    def put(self, row: int, column: int, value: Value, **looks: Any) -> None:
+        look = self._look(tuple(looks.items())) if looks else None
+        if isinstance(value, str):
+            # A text that begins like a formula, an address or a number stays a text.
+            self.written.write_string(row, column, _as_written(value), look)
+        else:
+            self.written.write(row, column, value, look)
+
+
+def _as_written(text: str) -> str:
+    text = UNWRITABLE.sub("�", text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def as_xlsx(tables: Sequence[Table], *, to_read: Sequence[Table] = ()) -> bytes:
     """The tables to read come first, headed and formatted."""
-    book = Workbook()
-    for sheet in book.worksheets:
-        book.remove(sheet)
-    names = Counter(table.name for table in to_read)
-    numbers: Counter[str] = Counter()
-    for table in to_read:
-        numbers[table.name] += 1
-        number = f" {numbers[table.name]}" if names[table.name] > 1 else ""
-        fill_to_read(book.create_sheet(f"{table.name.capitalize()}{number}"), table)
-    for table in tables:
-        _fill(book.create_sheet(_free(table.name, book)), table)
     out = BytesIO()
-    book.save(out)
-    return _without_clock(out)
+    with Workbook(out, OPTIONS) as book:
+        book.set_properties({"created": SAVED})
+        names = Counter(table.name for table in to_read)
+        numbers: Counter[str] = Counter()
+        for table in to_read:
+            numbers[table.name] += 1
+            number = f" {numbers[table.name]}" if names[table.name] > 1 else ""
+            _fill_to_read(Sheet(book, f"{table.name.capitalize()}{number}"), table)
+        for table in tables:
+            _fill(Sheet(book, _free(table.name, book)), table)
+    return out.getvalue()
 
 
 def _free(name: str, book: Workbook) -> str:
     """Sheets may not differ by case alone."""
-    taken = {sheet.title.lower() for sheet in book.worksheets}
+    taken = {sheet.get_name().lower() for sheet in book.worksheets()}
     return f"{name} (all)" if name.lower() in taken else name
 
 
@@ -69,32 +95,18 @@ def meanings(tables: Sequence[Table]) -> Table:
     return Table("meanings", "", "", columns, lines)
 
 
-def _without_clock(saved: BytesIO) -> bytes:
-    """The same archive without the time of saving in any part."""
-    out = BytesIO()
-    with ZipFile(saved) as dated, ZipFile(out, "w", ZIP_DEFLATED) as undated:
-        for name in dated.namelist():
-            content = dated.read(name)
-            if name == PROPERTIES:
-                content = TIME.sub(b"2000-01-01T00:00:00Z", content)
-            # Without a date it is dated 1980, the earliest that an archive can say.
-            undated.writestr(ZipInfo(name), content, ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _fill(sheet: Worksheet, table: Table) -> None:
+def _fill(sheet: Sheet, table: Table) -> None:
     lines: list[Sequence[Value]] = [table.keys]
     lines += [[*record.values()] for record in table.records]
-    for number, line in enumerate(lines, start=1):
-        for column, value in enumerate(line, start=1):
-            put(sheet.cell(number, column), value)
-    for cell in sheet[1]:
-        cell.font = Font(bold=True)
-    sheet.freeze_panes = "A2"
-    for column, values in enumerate(zip(*lines, strict=True), start=1):
+    for row, line in enumerate(lines):
+        for column, value in enumerate(line):
+            is_long = isinstance(value, str) and len(value) > MOST_WIDTH
+            sheet.put(row, column, value, **(BOLD if row == 0 else WRAPPED if is_long else {}))
+    sheet.written.freeze_panes(1, 0)
+    for column, values in enumerate(zip(*lines, strict=True)):
         longest = max(len(value) for value in values if isinstance(value, str))
         width = min(max(longest + 2, LEAST_WIDTH), MOST_WIDTH)
-        sheet.column_dimensions[get_column_letter(column)].width = width
+        sheet.written.set_column(column, column, width)
 
 
 # What one column of the sheet takes from the cells of a column: "figure", or a name of BESIDE.
@@ -110,37 +122,24 @@ BESIDE = {
 }
 
 
-def fill_to_read(sheet: Worksheet, table: Table) -> None:
-    _say(sheet.cell(1, 1), str(table.title), Font(bold=True, size=14))
-    _say(sheet.cell(2, 1), str(table.note), SOFT)
+def _fill_to_read(sheet: Sheet, table: Table) -> None:
+    # They run over the columns beside them.
+    sheet.put(TITLE, 0, str(table.title), bold=True, font_size=14)
+    sheet.put(NOTE, 0, str(table.note), **SOFT)
     parts = [part for column in table.columns for part in _sheet_parts(table, column)]
-    for number, part in enumerate(parts, start=1):
+    for number, part in enumerate(parts):
         _head(sheet, number, part)
-    for place, line in enumerate(table.lines, start=FIRST):
-        for number, part in enumerate(parts, start=1):
-            cell = sheet.cell(place, number)
-            put(cell, _value(part, line))
+    for row, line in enumerate(table.lines, start=FIRST):
+        of_people = PEOPLE if line.kind == "people" else {}
+        for number, part in enumerate(parts):
             digits = part[0].digits
-            cell.number_format = "General" if digits is None else f"{0:.{digits}f}"
-            if line.kind == "people":
-                cell.fill = PEOPLE
-    for number, (mark, note) in enumerate(table.notes.items(), start=FIRST + len(table.lines) + 1):
-        _say(sheet.cell(number, 1), f"{mark} {note}", SOFT)
-    sheet.freeze_panes = f"B{FIRST}"
-    sheet.page_setup.orientation = "landscape"
-    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
-    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
-
-
-def put(cell: SheetCell | MergedCell, value: Value) -> None:
-    if not isinstance(value, str):
-        cell.value = value
-        return
-    cell.value = ILLEGAL_CHARACTERS_RE.sub("�", value)
-    # A text that begins like a formula stays a text.
-    cell.data_type = "s"
-    if len(value) > MOST_WIDTH:
-        cell.alignment = Alignment(wrap_text=True, vertical="top")
+            digital = {} if digits is None else {"num_format": f"{0:.{digits}f}"}
+            sheet.put(row, number, _value(part, line), **of_people, **digital)
+    for row, (mark, note) in enumerate(table.notes.items(), start=FIRST + len(table.lines) + 1):
+        sheet.put(row, 0, f"{mark} {note}", **SOFT)
+    sheet.written.freeze_panes(FIRST, 1)
+    sheet.written.set_landscape()
+    sheet.written.fit_to_pages(1, 0)
 
 
 def _sheet_parts(table: Table, column: Column) -> Iterator[SheetPart]:
@@ -166,22 +165,14 @@ def _beside(cell: Cell, name: str) -> Value:
     return None if value == "" else value
 
 
-def _head(sheet: Worksheet, number: int, part: SheetPart) -> None:
+def _head(sheet: Sheet, number: int, part: SheetPart) -> None:
     column, name = part
     is_first = name == "figure"
-    group, heading = sheet.cell(GROUPS, number), sheet.cell(HEADINGS, number)
     if column.group and is_first:
         aside = f" ({column.group.aside})" if column.group.aside else ""
-        put(group, f"{column.group.heading}{aside}")
-    put(heading, column.full_heading or "mean" if is_first else BESIDE[name] or None)
-    group.font = heading.font = BOLD
-    heading.border = RULE
+        sheet.put(GROUPS, number, f"{column.group.heading}{aside}", **BOLD)
+    heading = column.full_heading or "mean" if is_first else BESIDE[name]
+    sheet.put(HEADINGS, number, heading or None, **BOLD, bottom=1)
     is_figure = column.is_number and name not in ("size", "aside")
     wide = NAME_WIDTH if column.is_name and is_first else TEXT_WIDTH
-    sheet.column_dimensions[get_column_letter(number)].width = FIGURE_WIDTH if is_figure else wide
-
-
-def _say(cell: SheetCell | MergedCell, text: str, font: Font) -> None:
-    """Over the columns beside it."""
-    put(cell, text)
-    cell.font, cell.alignment = font, Alignment(wrap_text=False)
+    sheet.written.set_column(number, number, FIGURE_WIDTH if is_figure else wide)

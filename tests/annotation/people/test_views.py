@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from openpyxl import load_workbook
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.access.rights import RIGHTS, Right
@@ -305,6 +306,23 @@ def test_exports_what_the_filters_leave(researcher: Client, batch: Batch) -> Non
     assert text.startswith("\ufeff")
     assert [row["annotator"] for row in rows] == [done.annotator.pseudonym]
     assert (rows[0]["items_done"], rows[0]["items"]) == ("4", "4")
+
+
+def test_writes_the_same_table_as_a_workbook(batch: Batch) -> None:
+    make.worked_through(batch)
+    for role in ("owner", "editor"):
+        client = signed_in(batch, role)
+        url = reverse("annotation:people_workbook", args=[batch.study.slug])
+        book = load_workbook(io.BytesIO(client.get(url).content))
+        heads, values = book["people"].iter_rows(values_only=True)
+        text = read(client, "people_export", batch).removeprefix("\ufeff")
+        [row] = csv.DictReader(io.StringIO(text))
+        assert len(heads) == len(row)
+        cells = dict(zip(heads, values, strict=True))
+        assert str(cells["items_done"]) == row["items_done"]
+        assert str(cells["last_sign_of_life"])[:19] == row["last_sign_of_life"][:19].replace(
+            "T", " "
+        )
 
 
 def test_releases_a_place_for_whoever_comes_first(researcher: Client) -> None:

@@ -3,10 +3,9 @@ from typing import Any
 from zipfile import ZipFile
 
 from openpyxl import Workbook, load_workbook
-from openpyxl.worksheet.worksheet import Worksheet
 
 from scoring.tables.table import Cell, Column, Line, Table
-from scoring.tables.xlsx import as_xlsx, fill_to_read, meanings
+from scoring.tables.xlsx import LONGEST, as_xlsx, meanings
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
@@ -31,13 +30,18 @@ def test_replaces_signs_that_a_workbook_cannot_hold() -> None:
     assert book()["logbook"]["A3"].value == 'a,"b"\nc�'
 
 
+def test_cuts_a_text_that_is_longer_than_a_cell_and_shows_it() -> None:
+    table = Table("tides", "", "", (Column("log", ""),), (Line({"log": Cell("x" * 40_000)}),))
+    written = load_workbook(BytesIO(as_xlsx([table])))["tides"]["A2"].value
+    assert written == "x" * (LONGEST - 1) + "…"
+
+
 def test_a_sheet_to_read_keeps_a_figure_of_zero_beside_another() -> None:
     column = Column("height", "Height", digits=1)
     cells = [Cell(4.0, sd=0.0, low=0.0, high=9.5), Cell(5.0, sd=1.5, low=2.0, high=8.0)]
     lines = tuple(Line({"height": cell}) for cell in cells)
-    sheet = Workbook().active
-    assert isinstance(sheet, Worksheet)
-    fill_to_read(sheet, Table("tides", "Tides", "", (column,), lines))
+    document = as_xlsx([], to_read=[Table("tides", "Tides", "", (column,), lines)])
+    sheet = load_workbook(BytesIO(document))["Tides"]
     rows = [[value for value in row if value is not None] for row in sheet.values]
     assert [4.0, 0.0, 0.0, 9.5] in rows
     assert [5.0, 1.5, 2.0, 8.0] in rows
