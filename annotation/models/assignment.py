@@ -267,7 +267,7 @@ class JoinCount(models.Model):
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
-        ordering = ["study", "hour", "answer"]
+        ordering = ["study_id", "hour", "answer"]
         constraints = [
             once("join_count_once", ["study", "hour", "answer"]),
             check("join_count_answer_known", answer__in=JoinAnswer.values),
@@ -304,7 +304,7 @@ class Place(models.Model):
     objects = PlaceQuerySet.as_manager()
 
     class Meta:
-        ordering = ["batch", "simulated", "number"]
+        ordering = ["batch_id", "simulated", "number"]
         constraints = [
             once("place_once", ["batch", "simulated", "number"]),
             check("place_kept_by_somebody", Q(kept=False) | Q(holder__isnull=False)),
@@ -364,7 +364,7 @@ class Judgement(models.Model):
     objects = JudgementQuerySet.as_manager()
 
     class Meta:
-        ordering = ["assignment", "step"]
+        ordering = ["assignment_id", "step"]
         constraints = [
             once("judgement_once", ["assignment", "example"]),
             once("judgement_step_once", ["assignment", "step"]),

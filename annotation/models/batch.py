@@ -29,7 +29,7 @@ class Pool(models.Model):
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
 
     class Meta:
-        ordering = ["study", "id"]
+        ordering = ["study_id", "id"]
         constraints = [
             once("pool_slug_once", ["study", "slug"]),
             once("pool_name_once", ["study", "name"]),
@@ -83,7 +83,7 @@ class Batch(models.Model):
     )
 
     class Meta:
-        ordering = ["study", "task", "training_set__shots", "training_set__split", "id"]
+        ordering = ["-study_id", "task", "training_set__shots", "training_set__split", "id"]
         verbose_name_plural = "batches"
         constraints = [
             once(

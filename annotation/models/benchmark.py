@@ -296,7 +296,7 @@ class GoldVersion(models.Model):
     created_at = clock.WrittenAtField(auto_now_add=True)
 
     class Meta:
-        ordering = ["task", "number"]
+        ordering = ["task_id", "number"]
         constraints = [once("gold_version_number_in_task", ["task", "number"])]
 
     def __str__(self) -> str:
@@ -357,7 +357,7 @@ class Item(models.Model):
     source_id = models.CharField(max_length=200)
 
     class Meta:
-        ordering = ["item_set", "position"]
+        ordering = ["item_set_id", "position"]
         constraints = [
             once("item_position_once", ["item_set", "position"]),
             once("item_example_once", ["item_set", "example"]),

@@ -282,7 +282,7 @@ class OutcomeRule(models.Model):
     platform_pays = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
 
     class Meta:
-        ordering = ["study", "outcome"]
+        ordering = ["study_id", "outcome"]
         verbose_name = "outcome"
         constraints = [
             once("outcome_rule_once", ["study", "outcome"]),
