@@ -4,14 +4,13 @@ changes at once."""
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Example, Study
 from tests import make
-from tests.browser.conftest import LAPTOP, PHONE
-from tests.browser.test_accessibility import OF_COLOURS, OPTIONS, WIDER
+from tests.browser.conftest import LAPTOP, PHONE, USUAL
+from tests.browser.test_accessibility import OF_COLOURS, WIDER, findings_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,16 +45,13 @@ def visit(page: Page, live_server: LiveServer, draft: Study, name: str) -> None:
     page.goto(live_server.url + path)
 
 
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
 @pytest.mark.parametrize("name", PAGES)
 def test_finds_nothing_wrong(
-    researcher: Page, live_server: LiveServer, draft: Study, name: str, size: tuple[int, int]
+    researcher: Page, live_server: LiveServer, draft: Study, name: str
 ) -> None:
-    researcher.set_viewport_size({"width": size[0], "height": size[1]})
+    researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     visit(researcher, live_server, draft, name)
-    found = Axe().run(researcher, options=OPTIONS).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found] == []
-    assert researcher.evaluate(WIDER) == 0
+    assert findings_at(researcher, [(PHONE, "light"), (LAPTOP, "light")]) == {}
 
 
 def test_tells_what_a_tick_costs_at_once(
@@ -121,19 +117,15 @@ def test_leads_from_the_draft_through_every_step(
     assert not draft.assignments.exists()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_admin_can_be_read_in_the_colours_of_the_product(
-    researcher: Page, live_server: LiveServer, draft: Study, scheme: Any
+    researcher: Page, live_server: LiveServer, draft: Study
 ) -> None:
-    researcher.emulate_media(color_scheme=scheme)
-    batch = draft.batches.get()
+    batch, views = draft.batches.get(), [(USUAL, "light"), (USUAL, "dark")]
     wrong = {}
     for page in ("", "annotation/batch/", f"annotation/batch/{batch.pk}/change/", "scoring/run/"):
         researcher.goto(f"{live_server.url}/admin/{page}")
-        found = Axe().run(researcher, options=OF_COLOURS).response["violations"]
-        wrong[page] = [node["html"][:120] for rule in found for node in rule["nodes"]]
-        wrong[page] += ["too wide"] * (researcher.evaluate(WIDER) != 0)
-    assert {page: those for page, those in wrong.items() if those} == {}
+        wrong[page] = findings_at(researcher, views, OF_COLOURS)
+    assert {page: found for page, found in wrong.items() if found} == {}
 
 
 def test_cuts_no_field_of_the_admin_on_a_phone(
