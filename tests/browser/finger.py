@@ -1,5 +1,6 @@
 """Somebody who works with a finger: touches have a radius, and seldom hit the middle."""
 
+from itertools import cycle
 from random import Random
 from typing import Any
 
@@ -21,14 +22,17 @@ TAP_S = 0.03
 
 
 class Finger:
-    def __init__(self, page: Page, radius: float) -> None:
+    """Of one radius, or of several by turns."""
+
+    def __init__(self, page: Page, *radii: float) -> None:
         self.session: CDPSession = page.context.new_cdp_session(page)
-        self.radius = radius
+        self.radii = cycle(radii)
 
     def touch(self, x: float, y: float, *, at: float | None = None) -> None:
         """At a time in seconds since 1970: to the page the touch came then, however slow the
         machine is."""
-        point = {"x": x, "y": y, "radiusX": self.radius, "radiusY": self.radius, "force": 1}
+        radius = next(self.radii)
+        point = {"x": x, "y": y, "radiusX": radius, "radiusY": radius, "force": 1}
         self._send("touchStart", [point], at)
         self._send("touchEnd", [], at and at + TAP_S)
 
@@ -40,9 +44,9 @@ class Finger:
 class FingerPerson(Person):
     """Touches anywhere within what is to be touched, as long as nothing covers it there."""
 
-    def __init__(self, page: Page, origin: str, radius: float) -> None:
+    def __init__(self, page: Page, origin: str, *radii: float) -> None:
         super().__init__(page, origin)
-        self.finger, self.rng = Finger(page, radius), Random(radius)
+        self.finger, self.rng = Finger(page, *radii), Random(radii[0])
 
     def touches(self, target: Locator, *, at: float | None = None) -> None:
         target.scroll_into_view_if_needed()

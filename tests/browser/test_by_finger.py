@@ -3,15 +3,18 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ViewportSize
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.batches import WORK, batch_of, is_done_right, works_through
 from tests.browser.conftest import PHONE
 from tests.browser.finger import FingerPerson
+from tests.browser.kept import KeptPages
 from tests.browser.person import TOUCH
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+# A fingertip's and a thumb's, by turns.
+RADII = [6, 14]
 
 # What is touched besides the words and names of a text, which stand as they stand.
 SMALL = """() => [...document.querySelectorAll(
@@ -35,17 +38,14 @@ class Careful(FingerPerson):
         super().sends(by)
 
 
-@pytest.mark.parametrize("radius", [6, 14])
 @pytest.mark.parametrize("work", WORK)
 def test_leads_to_the_code_without_a_wrong_touch(
-    browser: Browser, live_server: LiveServer, work: str, radius: float
+    pages: KeptPages, live_server: LiveServer, work: str
 ) -> None:
-    size: ViewportSize = {"width": PHONE[0], "height": PHONE[1]}
-    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
-    person = Careful(context.new_page(), live_server.url, radius)
+    page = pages.give(PHONE, has_touch=True, is_mobile=True)
+    person = Careful(page, live_server.url, *RADII)
     batch = batch_of(work)
     works_through(person, batch, [TOUCH], leaves=TOUCH)
     is_done_right(person, batch)
     person.small.update(person.page.evaluate(SMALL))
     assert not person.small, person.small
-    context.close()

@@ -3,13 +3,14 @@
 from time import time
 
 import pytest
-from playwright.sync_api import Browser, ViewportSize, expect
+from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Judgement, Kind
 from tests import make
 from tests.browser.conftest import PHONE, Comes
 from tests.browser.finger import Finger, FingerPerson
+from tests.browser.kept import KeptPages
 from tests.browser.person import DOUBLE_CLICK_MS, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,11 +24,10 @@ NONE = "[data-span-none]"
 
 
 @pytest.fixture
-def tapping(browser: Browser, live_server: LiveServer) -> FingerPerson:
+def tapping(pages: KeptPages, live_server: LiveServer) -> FingerPerson:
     """At the only practice example of a batch."""
-    size: ViewportSize = {"width": PHONE[0], "height": PHONE[1]}
-    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
-    person = FingerPerson(context.new_page(), live_server.url, radius=6)
+    page = pages.give(PHONE, has_touch=True, is_mobile=True)
+    person = FingerPerson(page, live_server.url, 6)
     person.enter(make.running_batch(training=1, tests=3))
     person.answers_right()
     return person
