@@ -40,6 +40,13 @@ def pages_of_all(browser: Browser) -> Iterator[KeptPages]:
 
 
 @pytest.fixture
+def page(pages_of_all: KeptPages) -> Iterator[Page]:
+    """A page to visit anything else with."""
+    yield pages_of_all.give(USUAL)
+    pages_of_all.take_back()
+
+
+@pytest.fixture
 def pages(pages_of_all: KeptPages, live_server: LiveServer) -> Iterator[KeptPages]:
     """Pages to visit the live server with, which are taken back before its data go."""
     yield pages_of_all

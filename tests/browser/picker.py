@@ -13,6 +13,9 @@ from scoring.core.spans import check_spans
 
 ORIGIN = "http://baseliner.test"
 PAGE = "tests/browser/pages/spans.html"
+# The page's first script: what is told may be told while it loads.
+TELLS = "told.js"
+TOLD = "window.told = []; addEventListener('answerchange', (e) => told.push(e.detail))"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; form-action 'self'"
 TEXT = 'He met "Ana Li" (UAA) of the U.N. in Belgrade, then left Real Madrid-Barcelona.'
 EXACT = "[data-span-exact]"
@@ -97,6 +100,7 @@ def document_of(
         for i, text in enumerate(segments)
     )
     source = re.sub("<!-- text -->.*<!-- /text -->", lambda _: divs, source, flags=re.DOTALL)
+    source = source.replace("<script", f'<script src="/{TELLS}"></script><script', 1)
     source = source.replace('data-max-spans=""', f'data-max-spans="{most}"')
     source = source.replace('value="[]"', f'value="{html.escape(spans)}"')
     return source.replace('name="none" value=""', f'name="none" value="{none}"')
@@ -126,6 +130,8 @@ def open_in(
         if path == PAGE:
             headers = {"content-security-policy": POLICY, "content-type": "text/html"}
             route.fulfill(body=body, headers=headers)
+        elif path == TELLS:
+            route.fulfill(body=TOLD, content_type="text/javascript")
         elif (settings.BASE_DIR / path).is_file():
             route.fulfill(path=settings.BASE_DIR / path)
         else:
@@ -134,8 +140,5 @@ def open_in(
     page.route(f"{ORIGIN}/**", serve)
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.add_init_script(
-        "window.told = []; addEventListener('answerchange', (e) => told.push(e.detail))"
-    )
     page.goto(f"{ORIGIN}/{PAGE}")
     return Picker(page, chosen, problems)
