@@ -3,14 +3,13 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
-from tests.browser.test_accessibility import OPTIONS, WIDER
+from tests.browser.test_accessibility import OPTIONS, findings_of_axe
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,26 +75,27 @@ def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:
             expect(figure.locator("svg")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", PAGES)
 def test_finds_nothing_wrong_on_a_phone(
-    researcher: Page, live_server: LiveServer, batch: Batch, name: str
+    researcher: Page, live_server: LiveServer, batch: Batch
 ) -> None:
     researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    visit(researcher, live_server, batch, name)
-    found = Axe().run(researcher, options=OPTIONS).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found] == []
-    assert researcher.evaluate(WIDER) == 0
+    wrong = {}
+    for name in PAGES:
+        visit(researcher, live_server, batch, name)
+        wrong[name] = findings_of_axe(researcher, OPTIONS)
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
-@pytest.mark.parametrize("name", ["comparison", "analysis"])
 def test_prints_tables_whole_and_nothing_to_press(
-    researcher: Page, live_server: LiveServer, batch: Batch, name: str
+    researcher: Page, live_server: LiveServer, batch: Batch
 ) -> None:
-    visit(researcher, live_server, batch, name)
-    researcher.emulate_media(media="print")
-    assert researcher.evaluate(HIDDEN) == 0
-    for pressed in (".toolbar", ".tabs", ".crumbs"):
-        expect(researcher.locator(pressed)).to_be_hidden()
+    for name in ("comparison", "analysis"):
+        researcher.emulate_media(media="screen")
+        visit(researcher, live_server, batch, name)
+        researcher.emulate_media(media="print")
+        assert researcher.evaluate(HIDDEN) == 0, name
+        for pressed in (".toolbar", ".tabs", ".crumbs"):
+            expect(researcher.locator(pressed)).to_be_hidden()
 
 
 def test_shows_an_item_with_its_words_on_a_phone(
@@ -111,16 +111,17 @@ def test_shows_an_item_with_its_words_on_a_phone(
     assert row.evaluate("e => e.offsetHeight") < height / 2
 
 
-@pytest.mark.parametrize(("screen", "size"), [("laptop", LAPTOP), ("phone", PHONE)])
 def test_is_short_and_scrolls_no_table_sideways(
-    researcher: Page, live_server: LiveServer, batch: Batch, screen: str, size: tuple[int, int]
+    researcher: Page, live_server: LiveServer, batch: Batch
 ) -> None:
-    researcher.set_viewport_size({"width": size[0], "height": size[1]})
-    visit(researcher, live_server, batch, "comparison")
-    assert researcher.evaluate("document.documentElement.scrollHeight") < HIGHEST[screen]
-    frames = researcher.locator(".scroll")
-    assert frames.count() == 1
-    assert frames.evaluate("frame => frame.scrollWidth <= frame.clientWidth + 1")
+    for screen, size in (("laptop", LAPTOP), ("phone", PHONE)):
+        researcher.set_viewport_size({"width": size[0], "height": size[1]})
+        visit(researcher, live_server, batch, "comparison")
+        height = researcher.evaluate("document.documentElement.scrollHeight")
+        assert height < HIGHEST[screen], screen
+        frames = researcher.locator(".scroll")
+        assert frames.count() == 1
+        assert frames.evaluate("frame => frame.scrollWidth <= frame.clientWidth + 1"), screen
 
 
 def test_a_wide_table_begins_closed_on_a_phone_and_open_on_a_laptop(
