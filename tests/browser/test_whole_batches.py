@@ -1,7 +1,7 @@
 """Whole batches of the demonstration's tasks and of CLUES's, from the link to the code.
 
-Every batch has the training set as published, but only the first examples of the test set, since
-hundreds would show nothing more; after practice, fewer still where somebody else does them."""
+Of each set the first examples, since all would show nothing more: ten to practise on, and fewer for
+the test after them where zero-shot batches have the others."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TESTS = 6
+PRACTICE, TESTS = 10, 6
 DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 
 
@@ -32,6 +32,8 @@ def batch_of(folder: Path, slug: str, shots: int, tests: int = TESTS) -> Batch:
     short.save()
     study = make.study(Benchmark.objects.get(), lease_minutes=60)
     training = task.item_sets.get(shots=shots, split=1) if shots else None
+    if training:
+        training.items.filter(position__gte=PRACTICE).delete()
     batch = Batch.objects.create(study=study, task=task, training_set=training, test_set=short)
     start_study(study, at=make.NOON)
     batch.refresh_from_db()
