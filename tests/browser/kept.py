@@ -21,6 +21,8 @@ BLANK = "about:blank"
 EMPTY = "localStorage.clear(); sessionStorage.clear(); name = ''"
 # Where a new page takes the mouse to be.
 CORNER = (0, 0)
+# So many are kept, since each has a process.
+MOST = 4
 # What stays with a page, or with all pages beside it, for as long as they are open.
 LASTING = {
     Page: {
@@ -35,10 +37,6 @@ LASTING = {
         "set_extra_http_headers", "set_geolocation",
     },
 }  # fmt: skip
-
-
-# Of as many kinds of pages, since each keeps a process.
-MOST = 4
 
 
 class KeptPages:
