@@ -8,6 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.kept import KeptPages
+from tests.every import every
 
 # A file that every page loads.
 FILE = "/static/base.css"
@@ -52,7 +53,7 @@ def test_comes_as_if_it_were_new(pages: KeptPages, live_server: LiveServer) -> N
     page.route("**/*", lambda route: route.abort())
     page.context.set_offline(True)
     # Nothing of what is asked about is as it was.
-    assert all(before != now for before, now in zip(new, page.evaluate(STORED), strict=True))
+    assert every(before != now for before, now in zip(new, page.evaluate(STORED), strict=True))
     pages.take_back()
     assert pages.give(LAPTOP) == page
     page.goto(live_server.url + FILE)
