@@ -110,8 +110,9 @@ def resize(person: Person, size: tuple[int, int]) -> None:
 
 def findings(person: Person, options: dict[str, Any] = OPTIONS) -> list[str]:
     """Everything that is wrong with the page as it stands."""
+    found = findings_of_axe(person.page, options)
     small = [f"smaller than 24 px: {html}" for html in person.page.evaluate(SMALL)]
-    return [*findings_of_axe(person.page, options), *small, *person.problems]
+    return [*found, *small, *person.problems]
 
 
 def findings_of_axe(page: Page, options: dict[str, Any]) -> list[str]:
