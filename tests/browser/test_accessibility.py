@@ -31,21 +31,6 @@ ALIKE = "[data-segment] > :nth-child(n + 16):not([class*=is-])"
 CONTEXT = {"exclude": [[ALIKE]]}
 # What another colour scheme can change.
 OF_COLOURS = {**OPTIONS, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
-# What the same elements can get wrong in a window of another size.
-OF_LAYOUT = {
-    **OPTIONS,
-    "runOnly": {
-        "type": "rule",
-        "values": [
-            "color-contrast",
-            "css-orientation-lock",
-            "link-in-text-block",
-            "scrollable-region-focusable",
-            "skip-link",
-            "target-size",
-        ],
-    },
-}
 SCHEMES: dict[Any, dict[str, Any]] = {"light": OPTIONS, "dark": OF_COLOURS}
 # A laptop's page at 200 %: half the pixels in each direction.
 ZOOMED = (640, 400)
@@ -56,17 +41,6 @@ VIEWS: list[tuple[tuple[int, int], Any, dict[str, Any]]] = [
     (LAPTOP, "dark", OF_COLOURS),
     (LAPTOP, "light", OPTIONS),
 ]
-# Whether every element was looked at already, with its attributes and its text, and as much there
-# for a reader as now.
-IS_KNOWN = """() => {
-  const known = (window.known ??= new Set()), before = known.size;
-  for (const element of document.querySelectorAll("*")) {
-    const texts = [...element.childNodes].filter(({ nodeType }) => nodeType === 3);
-    const isSeen = element.checkVisibility({ visibilityProperty: true });
-    known.add([element.cloneNode().outerHTML, isSeen, ...texts.map(({ data }) => data)].join());
-  }
-  return known.size === before;
-}"""
 OF_KIND = {"description", "answer", "error", "answered", "unsaved", "reveal", "instructions"}
 LONG_QUESTION = Text(
     LONG,
@@ -152,13 +126,11 @@ def findings_by_scheme(person: Person) -> dict[str, list[str]]:
 
 
 def findings_by_view(person: Person) -> dict[str, list[str]]:
-    """In the first view with all rules, and in another where it shows what was not looked at."""
-    wrong: dict[str, list[str]] = {}
+    wrong = {}
     for size, scheme, options in VIEWS:
         resize(person, size)
         person.page.emulate_media(color_scheme=scheme)
-        is_known = options is OPTIONS and person.page.evaluate(IS_KNOWN) and wrong
-        wrong[f"{size[0]} px, {scheme}"] = findings(person, OF_LAYOUT if is_known else options)
+        wrong[f"{size[0]} px, {scheme}"] = findings(person, options)
     return {view: found for view, found in wrong.items() if found}
 
 
