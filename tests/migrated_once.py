@@ -61,7 +61,8 @@ def _copy_template(creation: Any, name: str) -> None:
         if template not in kept:
             _migrate_to(creation, template)
         for outdated in kept - {template}:
-            server.execute(f"DROP DATABASE {outdated}")
+            # What a killed run had begun has another name by now.
+            server.execute(f"DROP DATABASE IF EXISTS {outdated}")
         # A run that was killed leaves its own behind.
         server.execute(f"DROP DATABASE IF EXISTS {name}")
         server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
