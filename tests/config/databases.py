@@ -5,21 +5,29 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from urllib.parse import quote
+from shutil import copyfile
+from urllib.parse import quote, urlsplit
 
 import psycopg
 from django.db import connection
 from psycopg.sql import SQL, Identifier
 
-NewDatabase = Callable[[], str]
+NewDatabase = Callable[..., str]
+_numbers = count()
 
 
 @contextmanager
 def new_databases(folder: Path) -> Iterator[NewDatabase]:
-    """Makes empty databases where the tests' own is; returns their URLs."""
-    numbers = count()
+    """Makes databases where the tests' own is, empty or like that of a URL; returns their URLs."""
     if connection.vendor == "sqlite":
-        yield lambda: f"sqlite:///{folder}/new-{next(numbers)}.sqlite3"
+
+        def make_file(like: str = "") -> str:
+            url = f"sqlite:///{folder}/new-{next(_numbers)}.sqlite3"
+            if like:
+                copyfile(_file(like), _file(url))
+            return url
+
+        yield make_file
         return
     given = connection.settings_dict
     names: list[str] = []
@@ -28,9 +36,13 @@ def new_databases(folder: Path) -> Iterator[NewDatabase]:
         **server, password=given["PASSWORD"] or None, dbname="postgres", autocommit=True
     ) as postgres:
 
-        def make_one() -> str:
-            names.append(f"{given['NAME']}_{next(numbers)}")
-            postgres.execute(SQL("CREATE DATABASE {}").format(Identifier(names[-1])))
+        def make_one(like: str = "") -> str:
+            names.append(f"{given['NAME']}_{next(_numbers)}")
+            name, template = (
+                Identifier(names[-1]),
+                Identifier(urlsplit(like).path[1:] or "template1"),
+            )
+            postgres.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(name, template))
             user = quote(given["USER"]) + (given["PASSWORD"] and f":{quote(given['PASSWORD'])}")
             port = f"&port={given['PORT']}" if given["PORT"] else ""
             return f"postgres://{user}@/{names[-1]}?host={quote(given['HOST'], safe='')}{port}"
@@ -40,10 +52,14 @@ def new_databases(folder: Path) -> Iterator[NewDatabase]:
             postgres.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 
 
+def _file(url: str) -> str:
+    return url.removeprefix("sqlite:///")
+
+
 def execute(url: str, statements: Iterable[str]) -> None:
     """By the database itself, without any of our code."""
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
+        with closing(sqlite3.connect(_file(url))) as database, database:
             for statement in statements:
                 database.execute(statement)
         return

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -14,9 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from django.conf import settings
-from django.db import connection
 
-from tests.config.databases import NewDatabase
 from tests.config.environment import untouched
 from tests.migrated_once import begin_with_copy
 
@@ -144,32 +141,6 @@ def test_writes_to_its_data_alone(app: Path, built: dict[Path, float], served: i
     assert contents(app) == built
     text = (settings.BASE_DIR / "Dockerfile").read_text()
     assert text.index("USER baseliner") < text.index("\nCMD ")
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.both_databases
-def test_migrates_once_when_several_start(
-    app: Path, tmp_path: Path, new_database: NewDatabase
-) -> None:
-    url = new_database()
-    migrate = [sys.executable, "manage.py", "migrate"]
-
-    def run(number: int) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            migrate,
-            cwd=app,
-            env=environment(tmp_path / "data", DATABASE_URL=url),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(run, range(3)))
-    assert [process.returncode for process in done] == [0, 0, 0], done
-    applied = [process.stdout.count("Applying annotation.0001") for process in done]
-    assert sorted(applied) == [0, 0, 1]
-    assert connection.vendor in url.replace("postgres:", "postgresql:")
 
 
 def check_before_deployment(app: Path, data: Path, python: str, **variables: str) -> None:
