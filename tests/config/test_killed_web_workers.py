@@ -18,8 +18,6 @@ from django.conf import settings
 from django.db import connection
 
 from annotation.models import Batch, Judgement
-from annotation.simulation.demonstration import FINISHED_SLUG, SLUG
-from annotation.studies.lifecycle import pause_study, resume_study
 from tests import make
 from tests.config.test_serve import children, free_port, lines_until_running, start
 
@@ -30,13 +28,14 @@ pytestmark = [
 ]
 
 ANNOTATORS = 4
-KILLS = 6
+KILLS = 4
 ITEMS = 1_000  # more than anybody answers here
-# Nothing here is a job: what `make run` starts besides would only take its time.
+# The database is there, and nothing is a job: what `make run` does besides would take its time.
 WEB_ALONE = """
 import sys
 from config import serve
 of_all = serve.services_on
+serve.prepared_data = str
 serve.services_on = lambda host, port: of_all(host, port)[:1]
 serve.main(*sys.argv[1:])
 """
@@ -46,15 +45,12 @@ TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 @pytest.fixture
 def batch() -> Batch:
-    """Of a study that `make run` takes for its demonstration: filling its own takes a while."""
-    return make.running_batch(zero_shot=True, training=0, tests=ITEMS, wanted=ANNOTATORS, slug=SLUG)
+    return make.running_batch(zero_shot=True, training=0, tests=ITEMS, wanted=ANNOTATORS)
 
 
 @pytest.fixture
 def server(batch: Batch, tmp_path: Path) -> Iterator[tuple["Popen[str]", str]]:
     """As `make run` has the web server, on this test's database."""
-    for study in (batch.study, make.running_batch(slug=FINISHED_SLUG).study):
-        pause_study(study)  # so that nobody is simulated in it
     port = free_port()
     process = start(
         tmp_path,
@@ -64,7 +60,6 @@ def server(batch: Batch, tmp_path: Path) -> Iterator[tuple["Popen[str]", str]]:
         IDENTITY_KEY=settings.IDENTITY_KEY,
     )
     lines_until_running(process)
-    resume_study(batch.study)
     yield process, f"http://127.0.0.1:{port}"
     process.send_signal(signal.SIGTERM)
     process.communicate()
