@@ -1,16 +1,22 @@
 """New databases, for what a test of the whole installation does to one."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from shutil import copyfile
+from unittest import mock
 from urllib.parse import quote, urlsplit
 
 import psycopg
-from django.db import connection
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, connections
+from django.db.utils import ConnectionHandler
 from psycopg.sql import SQL, Identifier
+
+from config import env
 
 NewDatabase = Callable[..., str]
 _numbers = count()
@@ -50,6 +56,20 @@ def new_databases(folder: Path) -> Iterator[NewDatabase]:
         yield make_one
         for name in names:
             postgres.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+@contextmanager
+def at_work_on(url: str) -> Iterator[None]:
+    """Puts this database in the place of the tests' own."""
+    with mock.patch.dict(os.environ, DATABASE_URL=url):
+        handler = ConnectionHandler({"default": env.database("DATABASE_URL", "", root=Path())})
+    own, connections["default"] = connections["default"], handler["default"]
+    try:
+        yield
+    finally:
+        connection.close()
+        connections["default"] = own
+        ContentType.objects.clear_cache()
 
 
 def _file(url: str) -> str:

@@ -2,16 +2,14 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from unittest import mock
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -23,18 +21,11 @@ from config.backups import archive, restoring
 from config.backups.archive import Backup, Held, Table, write_backup
 from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make
-from tests.config.databases import NewDatabase, execute
-from tests.config.environment import untouched
+from tests.config.databases import NewDatabase, at_work_on, execute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY = "the key of this installation"
-# What `make run` does with the data that it finds.
-PREPARE = """
-from django.core.management import call_command
-call_command("ensure_admin")
-call_command("check", databases=["default"])
-"""
 OLDER = Path(__file__).with_name("backup_of_the_former_chain.zip")
 OLDER_KEY = "the-key-of-an-older-installation"
 
@@ -45,23 +36,18 @@ def key(settings: Settings, transactional_db: None) -> None:
     settings.IDENTITY_KEY = KEY
 
 
-def manage(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=settings.BASE_DIR,
-        env=untouched(DATA_DIR=str(data), **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def data(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an installation, for this process and those that it starts."""
+    settings.DATA_DIR, settings.IS_LOCAL = tmp_path, True
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    return tmp_path
 
 
-def restore(file: Path, url: str, data: Path, **variables: str) -> str:
-    """What it says where it refuses."""
-    done = manage("restore", str(file), data=data, DATABASE_URL=url, **variables)
-    assert "Traceback" not in done.stderr, done.stderr
-    assert (done.returncode == 0) is (done.stderr == "")
-    return done.stderr
+def said(command: str, *arguments: str, **options: object) -> str:
+    out = StringIO()
+    call_command(command, *arguments, stdout=out, **options)
+    return out.getvalue()
 
 
 def refusal(file: Path, url: str) -> str:
@@ -113,32 +99,27 @@ def holds_nothing(url: str) -> bool:
 
 
 @pytest.mark.both_databases
-def test_restores_all_that_was_backed_up_and_copies_it_between_the_databases(
-    tmp_path: Path, new_database: NewDatabase
+def test_copies_everything_to_the_other_database_and_back(
+    new_database: NewDatabase, data: Path, tmp_path: Path
 ) -> None:
     fill()
-    file, again, data = tmp_path / "backup.zip", tmp_path / "again.zip", tmp_path / "data"
-    write_backup(file)
-    there, back = new_database(), f"sqlite:///{tmp_path}/elsewhere"
-    ways = [(there, back)]
-    if connection.vendor != "sqlite":
-        ways.append((back, new_database()))
-        back = ways[-1][1]
-    assert restore(file, there, data) == ""
-    assert (data / "identity-key").read_text().strip() == KEY
-    for start, end in ways:
-        done = manage("copy_database", end, data=data, DATABASE_URL=start)
-        assert done.returncode == 0, done.stderr
-        assert "rows copied and compared" in done.stdout
-    assert manage("backup", str(again), data=data, DATABASE_URL=back).returncode == 0
-    assert held_by(again) == held_by(file)
-    assert sum(held.rows for held in held_by(file) if held.table == "annotation.judgement") == 5
-    # As final as before, and a new row takes a key that none has.
+    before, after = tmp_path / "before.zip", tmp_path / "after.zip"
+    there, back = f"sqlite:///{tmp_path}/elsewhere", new_database()
+    write_backup(before)
+    assert "rows copied and compared" in said("copy_database", there)
+    with at_work_on(there):
+        assert "rows copied and compared" in said("copy_database", back)
+    with at_work_on(back):
+        said("backup", str(after))
+        # What `make run` does with the data that it finds: a new row takes a key that none has.
+        said("ensure_admin")
+        assert "no issues" in said("check", databases=["default"])
+    assert held_by(after) == held_by(before)
+    assert sum(held.rows for held in held_by(before) if held.table == "annotation.judgement") == 5
+    # As final as before.
     for url in (there, back):
         assert "final" in run(url, "DELETE FROM annotation_judgement")
         assert "started study" in run(url, "DELETE FROM annotation_gold")
-    prepared = manage("shell", "--verbosity", "0", "-c", PREPARE, data=data, DATABASE_URL=there)
-    assert "no issues" in prepared.stdout, prepared
 
 
 @pytest.mark.both_databases
@@ -166,19 +147,20 @@ def test_holds_one_moment_and_keeps_nobody_from_writing(
 
 @pytest.mark.both_databases
 def test_restores_what_an_older_version_backed_up(
-    tmp_path: Path, new_database: NewDatabase
+    new_database: NewDatabase, data: Path, settings: Settings, tmp_path: Path
 ) -> None:
-    url, data = new_database(), tmp_path / "data"
-    assert restore(OLDER, url, data) == ""
-    assert (data / "identity-key").read_text().strip() == OLDER_KEY
+    settings.IDENTITY_KEY = ""
     again = tmp_path / "again.zip"
-    assert manage("backup", str(again), data=data, DATABASE_URL=url).returncode == 0
+    with at_work_on(new_database()):
+        assert "rows of 20" in said("restore", str(OLDER))
+        assert (data / "identity-key").read_text().strip() == OLDER_KEY
+        said("backup", str(again))
+        judgements = said("export_judgements", study="study-2")
     before = {held.table: held for held in held_by(OLDER)}
     after = {held.table: held for held in held_by(again)}
     for table in ("annotation.judgement", "annotation.assignment", "annotation.gold"):
         assert after[table].rows == before[table].rows > 0
-    done = manage("export_judgements", "--study", "study-2", data=data, DATABASE_URL=url)
-    assert len(done.stdout.splitlines()) == before["annotation.judgement"].rows, done.stderr
+    assert len(judgements.splitlines()) == before["annotation.judgement"].rows
 
 
 def test_is_readable_for_its_owner_alone(tmp_path: Path) -> None:
