@@ -1,23 +1,26 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
 
 import pytest
-from django.conf import settings
+from django.conf import settings as installed
 from django.core.management import call_command
 from pytest_django import Settings
 
 from tests.config.environment import untouched
-
-READ = "import json, sys; from config import settings as s; "
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A Python with only these environment variables."""
     return subprocess.run(
         [sys.executable, *command],
-        cwd=settings.BASE_DIR,
+        cwd=installed.BASE_DIR,
         env=untouched(DJANGO_SETTINGS_MODULE="config.settings", **variables),
         capture_output=True,
         text=True,
@@ -25,10 +28,10 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def value_of(expression: str, **variables: str) -> object:
-    done = run("-c", f"{READ} json.dump({expression}, sys.stdout)", **variables)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def settings_by(**variables: str) -> Any:
+    """The settings, read anew with only these environment variables."""
+    with mock.patch.dict(os.environ, untouched(**variables), clear=True):
+        return SimpleNamespace(**run_path(str(installed.BASE_DIR / "config" / "settings.py")))
 
 
 @pytest.fixture
@@ -42,22 +45,20 @@ def production(variables: dict[str, str]) -> dict[str, str]:
 
 
 def test_starts_without_any_variable(variables: dict[str, str], tmp_path: Path) -> None:
-    assert value_of("[s.IS_LOCAL, s.DEBUG, str(s.DATABASES['default']['NAME'])]", **variables) == [
-        True,
-        False,
-        f"{tmp_path}/baseliner.sqlite3",
-    ]
+    read = settings_by(**variables)
+    assert (read.IS_LOCAL, read.DEBUG) == (True, False)
+    assert read.DATABASES["default"]["NAME"] == f"{tmp_path}/baseliner.sqlite3"
 
 
 def test_notes_queries_and_shows_code_only_when_asked_and_never_in_production(
     variables: dict[str, str], production: dict[str, str]
 ) -> None:
-    assert value_of("s.DEBUG", **variables, DEBUG_PAGES="1") is True
-    assert value_of("s.DEBUG", **production, DEBUG_PAGES="1") is False
+    assert settings_by(**variables, DEBUG_PAGES="1").DEBUG is True
+    assert settings_by(**production, DEBUG_PAGES="1").DEBUG is False
 
 
 def test_keeps_one_generated_secret_on_ones_own_machine(variables: dict[str, str]) -> None:
-    assert value_of("s.SECRET_KEY", **variables) == value_of("s.SECRET_KEY", **variables)
+    assert settings_by(**variables).SECRET_KEY == settings_by(**variables).SECRET_KEY
 
 
 def test_pages_give_a_statement_less_time_than_jobs_do(variables: dict[str, str]) -> None:
@@ -89,7 +90,7 @@ def test_stops_the_start_in_production_without_a_secret(
 
 
 def test_takes_no_kept_secret_into_production(variables: dict[str, str]) -> None:
-    value_of("s.SECRET_KEY", **variables)
+    settings_by(**variables)
     assert run("manage.py", "check", DEBUG="0", **variables).returncode == 1
 
 
@@ -98,28 +99,32 @@ def test_finds_nothing_wrong_with_itself_in_production(production: dict[str, str
     assert done.returncode == 0, done.stderr
 
 
-def test_says_what_to_do_about_identities_in_production(production: dict[str, str]) -> None:
-    done = run("manage.py", "check", **{**production, "IDENTITY_KEY": ""})
-    assert "set IDENTITY_KEY to the present SECRET_KEY" in done.stderr
+def test_says_what_to_do_about_identities_in_production(
+    production: dict[str, str], settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.IDENTITY_KEY = settings_by(**{**production, "IDENTITY_KEY": ""}).IDENTITY_KEY
+    call_command("check")
+    assert "set IDENTITY_KEY to the present SECRET_KEY" in capsys.readouterr().err
 
 
 def test_keeps_the_secret_of_before_for_identities(
     variables: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "secret-key").write_text("of before\n")
-    assert value_of("s.IDENTITY_KEY", **variables) == "of before"
+    assert settings_by(**variables).IDENTITY_KEY == "of before"
     (tmp_path / "secret-key").write_text("renewed\n")
-    assert value_of("[s.SECRET_KEY, s.IDENTITY_KEY]", **variables) == ["renewed", "of before"]
+    read = settings_by(**variables)
+    assert (read.SECRET_KEY, read.IDENTITY_KEY) == ("renewed", "of before")
 
 
 def test_is_strict_in_production(production: dict[str, str]) -> None:
-    wanted = "[s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0]"
-    assert value_of(wanted, **production) == [True, True, True]
+    read = settings_by(**production)
+    assert (read.SESSION_COOKIE_SECURE, read.CSRF_COOKIE_SECURE) == (True, True)
+    assert read.SECURE_HSTS_SECONDS > 0
 
 
 def test_serves_the_host_of_its_public_address(production: dict[str, str]) -> None:
-    hosts = value_of("s.ALLOWED_HOSTS", PUBLIC_URL="https://study.example/", **production)
-    assert isinstance(hosts, list)
+    hosts = settings_by(PUBLIC_URL="https://study.example/", **production).ALLOWED_HOSTS
     assert "study.example" in hosts
     assert "*" not in hosts
 
@@ -128,16 +133,14 @@ def test_serves_the_host_of_its_public_address(production: dict[str, str]) -> No
 def test_believes_forwarded_headers_behind_a_proxy_alone(
     production: dict[str, str], behind: str
 ) -> None:
-    names = "[name for name in dir(s) if name.startswith(('SECURE_PROXY', 'AXES_CLIENT'))]"
-    believed = value_of(names, BEHIND_PROXY=behind, **production)
+    read = settings_by(BEHIND_PROXY=behind, **production)
+    believed = [name for name in vars(read) if name.startswith(("SECURE_PROXY", "AXES_CLIENT"))]
     assert bool(believed) == (behind == "1")
 
 
 def test_uses_the_server_that_the_url_names(variables: dict[str, str]) -> None:
-    database = value_of(
-        "s.DATABASES['default']", DATABASE_URL="postgres://anna:x@db.example/study", **variables
-    )
-    assert isinstance(database, dict)
+    url = "postgres://anna:x@db.example/study"
+    database = settings_by(DATABASE_URL=url, **variables).DATABASES["default"]
     assert (database["ENGINE"], database["HOST"], database["CONN_MAX_AGE"]) == (
         "django.db.backends.postgresql",
         "db.example",
@@ -148,11 +151,12 @@ def test_uses_the_server_that_the_url_names(variables: dict[str, str]) -> None:
 def test_queues_in_files_unless_a_broker_is_named(
     variables: dict[str, str], tmp_path: Path
 ) -> None:
-    folder = "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in']"
-    assert value_of(folder, **variables) == f"{tmp_path}/queue"
+    options = settings_by(**variables).CELERY_BROKER_TRANSPORT_OPTIONS
+    assert options["data_folder_in"] == f"{tmp_path}/queue"
     assert (tmp_path / "queue").is_dir()
-    named = value_of("s.CELERY_BROKER_URL", CELERY_BROKER_URL="redis://q.example/1", **variables)
-    assert named == "redis://q.example/1"
+    named = "redis://q.example/1"
+    read = settings_by(CELERY_BROKER_URL=named, **variables)
+    assert read.CELERY_BROKER_URL == named
 
 
 def test_names_each_static_file_for_its_content(tmp_path: Path, settings: Settings) -> None:
