@@ -15,6 +15,8 @@ from tests.migrated_once import begin_with_copy
 SMALL = f"""
 import django
 django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
 from annotation.studies.lifecycle import pause_study
 from tests import make
 for slug in ("{SLUG}", "{FINISHED_SLUG}"):
@@ -28,9 +30,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     begin_with_copy(folder / "baseliner.sqlite3")
     environment = untouched(DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings")
-    for command in (["manage.py", "migrate", "-v0"], ["-c", SMALL]):
-        called = [sys.executable, *command]
-        subprocess.run(called, cwd=settings.BASE_DIR, env=environment, check=True)
+    made = [sys.executable, "-c", SMALL]
+    subprocess.run(made, cwd=settings.BASE_DIR, env=environment, check=True)
     return folder
 
 
