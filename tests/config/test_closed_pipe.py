@@ -12,7 +12,7 @@ from tests.config.environment import untouched
 
 @pytest.mark.parametrize("reads", [0, 1], ids=["nothing", "one line"])
 def test_ends_quietly_when_nobody_reads_on(tmp_path: Path, reads: int) -> None:
-    command = [sys.executable, "manage.py", "sqlmigrate", "annotation", "0001"]
+    command = [sys.executable, "manage.py", "diffsettings", "--all"]
     process = subprocess.Popen(
         command,
         cwd=settings.BASE_DIR,

@@ -1,29 +1,26 @@
 """A command on a database that is not there, or not migrated, says so in one sentence."""
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from config import migrations
-from tests.config.environment import untouched
+from manage import main
+from tests.config.databases import NewDatabase, at_work_on
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [("", migrations.EARLIER), ("postgresql://127.0.0.1:1/nobody", migrations.AWAY)],
     ids=["empty", "away"],
 )
-def test_says_what_is_wrong_with_the_database(tmp_path: Path, url: str, sentence: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "manage.py", "pause_study", "any"],
-        cwd=settings.BASE_DIR,
-        env=untouched(DATA_DIR=str(tmp_path), DATABASE_URL=url),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(sentence)
+def test_says_what_is_wrong_with_the_database(
+    new_database: NewDatabase, monkeypatch: pytest.MonkeyPatch, url: str, sentence: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["manage.py", "pause_study", "any"])
+    with at_work_on(url or new_database()), pytest.raises(SystemExit) as refused:
+        main()
+    said = str(refused.value)
+    assert said.startswith(sentence)
+    assert "\n" not in said
