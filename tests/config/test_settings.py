@@ -154,9 +154,9 @@ def test_queues_in_files_unless_a_broker_is_named(
     options = settings_by(**variables).CELERY_BROKER_TRANSPORT_OPTIONS
     assert options["data_folder_in"] == f"{tmp_path}/queue"
     assert (tmp_path / "queue").is_dir()
-    named = "redis://q.example/1"
-    read = settings_by(CELERY_BROKER_URL=named, **variables)
-    assert read.CELERY_BROKER_URL == named
+    url = "redis://q.example/1"
+    named = settings_by(CELERY_BROKER_URL=url, **variables).CELERY_BROKER_URL
+    assert named == url
 
 
 def test_names_each_static_file_for_its_content(tmp_path: Path, settings: Settings) -> None:
