@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from shutil import copyfile
 from unittest import mock
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import psycopg
 from django.contrib.contenttypes.models import ContentType
@@ -18,22 +17,15 @@ from psycopg.sql import SQL, Identifier
 
 from config import env
 
-NewDatabase = Callable[..., str]
-_numbers = count()
+NewDatabase = Callable[[], str]
 
 
 @contextmanager
 def new_databases(folder: Path) -> Iterator[NewDatabase]:
-    """Makes databases where the tests' own is, empty or like that of a URL; returns their URLs."""
+    """Makes empty databases where the tests' own is; returns their URLs."""
+    numbers = count()
     if connection.vendor == "sqlite":
-
-        def make_file(like: str = "") -> str:
-            url = f"sqlite:///{folder}/new-{next(_numbers)}.sqlite3"
-            if like:
-                copyfile(_file(like), _file(url))
-            return url
-
-        yield make_file
+        yield lambda: f"sqlite:///{folder}/new-{next(numbers)}.sqlite3"
         return
     given = connection.settings_dict
     names: list[str] = []
@@ -42,13 +34,9 @@ def new_databases(folder: Path) -> Iterator[NewDatabase]:
         **server, password=given["PASSWORD"] or None, dbname="postgres", autocommit=True
     ) as postgres:
 
-        def make_one(like: str = "") -> str:
-            names.append(f"{given['NAME']}_{next(_numbers)}")
-            name, template = (
-                Identifier(names[-1]),
-                Identifier(urlsplit(like).path[1:] or "template1"),
-            )
-            postgres.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(name, template))
+        def make_one() -> str:
+            names.append(f"{given['NAME']}_{next(numbers)}")
+            postgres.execute(SQL("CREATE DATABASE {}").format(Identifier(names[-1])))
             user = quote(given["USER"]) + (given["PASSWORD"] and f":{quote(given['PASSWORD'])}")
             port = f"&port={given['PORT']}" if given["PORT"] else ""
             return f"postgres://{user}@/{names[-1]}?host={quote(given['HOST'], safe='')}{port}"
@@ -72,14 +60,10 @@ def at_work_on(url: str) -> Iterator[None]:
         ContentType.objects.clear_cache()
 
 
-def _file(url: str) -> str:
-    return url.removeprefix("sqlite:///")
-
-
 def execute(url: str, statements: Iterable[str]) -> None:
     """By the database itself, without any of our code."""
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(_file(url))) as database, database:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
             for statement in statements:
                 database.execute(statement)
         return

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from config.migrations import END_OF_FORMER_CHAIN, LAST_OF_FORMER_CHAIN, Key
-from tests.config.databases import NewDatabase, execute, new_databases
+from tests.config.databases import NewDatabase, execute
 from tests.config.environment import untouched
 from tests.config.schemas import schema_of
 
@@ -59,44 +59,27 @@ def as_by_the_former_chain(names: Iterable[Key]) -> list[str]:
     return [forget, *(remember.format((*key, "2026-01-01")) for key in names)]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the key of the installation."""
-    return tmp_path_factory.mktemp("data")
+def made_by_two_at_once(url: str, data: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda _: migrate(url, data, *FIRST[1]), range(2)))
+    assert [process.returncode for process in done] == [0, 0], done
+    applied = [process.stdout.count("Applying annotation.0001") for process in done]
+    assert sorted(applied) == [0, 1], "the second has waited, and found everything done"
 
 
-@pytest.fixture(scope="module")
-def first(django_db_setup: None, folder: Path) -> Iterator[str]:
-    """A database that two made at once, as far as the former chain went."""
-    with new_databases(folder) as make, ThreadPoolExecutor(2) as pool:
-        url = make()
-        done = list(pool.map(lambda _: migrate(url, folder, *FIRST[1]), range(2)))
-        assert [process.returncode for process in done] == [0, 0], done
-        applied = [process.stdout.count("Applying annotation.0001") for process in done]
-        assert sorted(applied) == [0, 1], "the second has waited, and found everything done"
-        yield url
-
-
-def test_makes_the_tables_of_the_former_chain_and_goes_on_with_them(
-    first: str, folder: Path, new_database: NewDatabase
+def test_makes_the_tables_of_the_former_chain_once_and_goes_on_with_those_of_the_first_release(
+    tmp_path: Path, new_database: NewDatabase
 ) -> None:
-    url = new_database(like=first)
+    url = new_database()
+    made_by_two_at_once(url, tmp_path)
     assert schema_of(url) == json.loads(FORMER_SCHEMA.read_text())[connection.vendor]
     former = former_names()
     assert {app for app, _name in former} == {"annotation", "scoring"}
-    execute(url, as_by_the_former_chain(former))
-    assert migrate(url, folder).returncode == 0
-
-
-def test_goes_on_with_a_database_of_the_first_release(
-    first: str, folder: Path, new_database: NewDatabase
-) -> None:
-    url = new_database(like=first)
-    former = [key for key in former_names() if key != END_OF_FORMER_CHAIN]
-    execute(url, as_by_the_former_chain(former))
+    # The first release lacks the end of that chain.
+    execute(url, as_by_the_former_chain(key for key in former if key != END_OF_FORMER_CHAIN))
     execute(url, WITHOUT_EXPECTED_SECONDS[connection.vendor])
     assert "expected_seconds" not in "\n".join(schema_of(url))
-    done = migrate(url, folder)
+    done = migrate(url, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "study_expected_seconds_positive" in "\n".join(schema_of(url))
 
