@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.models import Batch, Benchmark
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 Sent = Callable[..., Any]
 GOOD = '{"question": "Which?", "choices": ["a", "b"], "answer": "a"}'
@@ -48,6 +48,7 @@ ROWS = {
 }
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("what", ROWS)
 def test_a_table_gets_its_sentence(sent: Sent, what: str) -> None:
     field, sentence = ROWS[what]
@@ -59,6 +60,7 @@ def test_a_table_gets_its_sentence(sent: Sent, what: str) -> None:
     assert not Benchmark.objects.exists()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "value",
     ["NaN", "1e999", "9" * 400, "[" * 200 + "]" * 200],

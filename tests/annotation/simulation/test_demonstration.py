@@ -13,7 +13,7 @@ from annotation.work.estimating import usual_seconds
 from annotation.work.joining import NotOpen, Visit, join, person
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 SLUG = "demonstration-of-a-test"
 
 
@@ -34,6 +34,7 @@ def test_fills_its_own_places(study: Study) -> None:
     assert simulate_study(study, skill=0.9, seed=1, at=make.NOON) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("to", [True, False])
 def test_no_study_becomes_one_and_it_becomes_no_study(study: Study, to: bool) -> None:
     changed = make.running_batch(slug=f"{SLUG}-2").study if to else study
@@ -41,6 +42,7 @@ def test_no_study_becomes_one_and_it_becomes_no_study(study: Study, to: bool) ->
         Study.objects.filter(pk=changed.pk).update(is_demonstration=to)
 
 
+@pytest.mark.both_databases
 def test_says_so_in_its_short_name_which_names_its_files(study: Study) -> None:
     with pytest.raises(IntegrityError, match="says_so"), transaction.atomic():
         Study.objects.filter(pk=study.pk).update(slug="of-people")
@@ -56,6 +58,7 @@ def test_takes_no_person(study: Study) -> None:
         join(Visit(study=study, annotator=who), at=make.NOON)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("channel", ["link", "simulated"])
 def test_the_database_takes_simulated_annotators_alone(study: Study, channel: str) -> None:
     batch = study.batches.get()
@@ -68,6 +71,7 @@ def test_the_database_takes_simulated_annotators_alone(study: Study, channel: st
         )
 
 
+@pytest.mark.both_databases
 def test_keeps_its_judgements(study: Study) -> None:
     filled(study)
     with pytest.raises(IntegrityError, match="final"), transaction.atomic():

@@ -52,7 +52,6 @@ def checked(assignment: Assignment, *, wrong: int = 0) -> Assignment:
     return assignment
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("zero_shot", [False, True])
 @pytest.mark.parametrize("other", ["", Kind.SPANS])
 def test_checks_come_before_all_else_and_reveal_nothing(other: str, zero_shot: bool) -> None:
@@ -79,7 +78,6 @@ def test_checks_come_before_all_else_and_reveal_nothing(other: str, zero_shot: b
     assert assignment.training_score == (None if zero_shot else 100)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(("wrong", "passes"), [(3, True), (4, False)])
 def test_decides_once_by_the_least_share_alone(wrong: int, passes: bool) -> None:
     batch = make.running_checked_batch()

@@ -85,7 +85,6 @@ def taken() -> int:
 # Opening a link takes nothing
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("via", ["link", "prolific"])
 def test_takes_nothing_and_writes_nothing_when_a_link_is_opened(via: str) -> None:
     batch = make.running_batch(wanted=3, via=via)

@@ -18,9 +18,10 @@ from annotation.work.judging import (
 from tests import make
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", Kind.values)
 def test_works_a_whole_batch_through(kind: str) -> None:
     assignment = make.worked_through(make.running_batch(kind=kind))
@@ -45,6 +46,7 @@ def test_locks_a_training_answer_before_it_goes_on() -> None:
     assert Judgement.objects.get().answer
 
 
+@pytest.mark.both_databases
 def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assignment = make.at_work(make.running_batch())
     first = submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
@@ -53,6 +55,7 @@ def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assert Judgement.objects.get().answer == ["bad"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
     pk = make.at_work(make.running_batch(zero_shot=True)).pk
@@ -72,6 +75,7 @@ def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
     assert Assignment.objects.get().step == 1
 
 
+@pytest.mark.both_databases
 def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
     assignment = make.at_work(make.running_batch())
     stale = Assignment.objects.get(pk=assignment.pk)
@@ -81,6 +85,7 @@ def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
     assert not Judgement.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -96,6 +101,7 @@ def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
     assert not Judgement.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_goes_no_further_without_a_place() -> None:
     batch = make.running_batch(wanted=1, lease_minutes=10)
     slow = make.joined(batch)
@@ -139,6 +145,7 @@ def test_shows_everybody_the_examples_in_the_order_of_their_own_seed() -> None:
     assert len(orders) == 2
 
 
+@pytest.mark.both_databases
 def test_stores_when_an_answer_was_shown_and_sent_and_the_browsers_times() -> None:
     assignment = make.at_work(make.running_batch())
     later = make.NOON + timedelta(seconds=7)
@@ -163,6 +170,7 @@ def test_refuses_an_answer_that_is_none_of_the_choices() -> None:
     assert assignment.state == WorkState.ANSWERING
 
 
+@pytest.mark.both_databases
 def test_leaves_a_reveal_once() -> None:
     assignment = make.at_work(make.running_batch())
     submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
@@ -171,6 +179,7 @@ def test_leaves_a_reveal_once() -> None:
     assert (assignment.step, assignment.state) == (1, WorkState.ANSWERING)
 
 
+@pytest.mark.both_databases
 def test_never_goes_back_when_an_old_request_comes_late() -> None:
     assignment = make.at_work(make.running_batch())
     submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
@@ -211,6 +220,7 @@ def test_pays_the_time_by_the_servers_clock_up_to_the_cap() -> None:
     assert assignment.paid_ms == 80_000
 
 
+@pytest.mark.both_databases
 def test_ends_as_displaced_when_a_join_took_the_lapsed_place() -> None:
     batch = make.running_batch(wanted=1, lease_minutes=10)
     slow = make.at_work(batch)
@@ -222,6 +232,7 @@ def test_ends_as_displaced_when_a_join_took_the_lapsed_place() -> None:
     assert not slow.judgements.exists()
 
 
+@pytest.mark.both_databases
 def test_takes_a_lapsed_place_back_when_nobody_took_it() -> None:
     batch = make.running_batch(wanted=1, lease_minutes=10)
     slow = make.at_work(batch)

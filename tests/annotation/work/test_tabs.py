@@ -13,7 +13,7 @@ from tests import make
 from tests.every import every
 from tests.tab import Tab, forms_in
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db(transaction=True)
 SUBMIT, WORK = "/work/submit/", "/work/"
 
 
@@ -38,6 +38,7 @@ def right(assignment: Assignment) -> Mapping[str, str]:
     return {name: str(value) for name, value in make.right_answer(assignment).items()}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("htmx", [True, False])
 @pytest.mark.parametrize("kinds", [(Kind.CHOICE, Kind.CHOICE), (Kind.CHOICE, Kind.TEXT)])
 def test_stores_each_tabs_answer_in_its_own_study(kinds: tuple[str, str], htmx: bool) -> None:

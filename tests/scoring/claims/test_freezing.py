@@ -23,7 +23,7 @@ from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CLOSING = make.NOON + timedelta(hours=1)
 
@@ -55,6 +55,7 @@ def test_waits_for_the_last_page_that_may_be_sent() -> None:
     assert frozen(batch.study).version == 1
 
 
+@pytest.mark.both_databases
 def test_keeps_the_family_the_margin_and_the_runs(study: Study) -> None:
     claims = frozen(study)
     assert claims == latest(study)
@@ -74,11 +75,13 @@ def test_makes_a_version_of_what_is_new_alone(study: Study) -> None:
     assert first.claims == {"verdict": "ahead"}
 
 
+@pytest.mark.both_databases
 def test_begins_with_the_closing(study: Study) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         frozen(study, Reason.GOLD)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_is_frozen_once_by_readers_who_come_at_once() -> None:
     study = make.running_batch().study
@@ -102,6 +105,7 @@ if connection.vendor == "postgresql":
     CHANGES.append("TRUNCATE scoring_frozenclaims CASCADE")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("statement", CHANGES)
 def test_the_database_keeps_what_was_frozen(study: Study, statement: str) -> None:
     frozen(study)
@@ -115,6 +119,7 @@ def test_the_database_keeps_what_was_frozen(study: Study, statement: str) -> Non
         cursor.execute(statement)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("table", ["scoring_frozenclaims", "scoring_frozenrun"])
 def test_nothing_takes_the_place_of_what_was_frozen(study: Study, table: str) -> None:
     frozen(study)
@@ -123,6 +128,7 @@ def test_nothing_takes_the_place_of_what_was_frozen(study: Study, table: str) ->
         cursor.execute(f"{replaces} INTO {table} SELECT * FROM {table}")
 
 
+@pytest.mark.both_databases
 def test_is_thrown_away_with_its_rehearsal(study: Study) -> None:
     rehearsal = copy_study(study, slug="rehearsal", for_rehearsal=True)
     start_study(rehearsal, at=make.NOON)

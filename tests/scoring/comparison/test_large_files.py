@@ -18,7 +18,7 @@ from tests.annotation.benchmarks.sampled import sampled_task
 from tests.scoring.comparison import measured
 from tests.scoring.episodes.measured import answered
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def made(client: Client, address: str) -> str:
     return address + link
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("export", EXPORTS)
 def test_is_what_a_small_one_is(
     export: str, batch: Batch, admin_client: Client, monkeypatch: pytest.MonkeyPatch

@@ -92,7 +92,6 @@ def test_refuses_another_host_in_json(api: Client) -> None:
 NEW = {"benchmark": "toy", "task": "names", "system": "A", "method": "FT", "shots": 3, "split": 1}
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("field", "value"),
     [
