@@ -42,8 +42,8 @@ NAME = (
     '" onmouseover="alert(4)" {0} {name} %s %(name)s <!-- &lt;b&gt;'
 )
 LABEL = NAME[:80]
-# More pages of one kind show nothing new.
-MOST_OF_A_KIND = 2
+# More pages of one kind show nothing new, nor do two pictures.
+MOST_OF_A_KIND, MOST_PICTURES = 2, 1
 LEAVES = re.compile(r"/(logout|jsi18n|docs|static|i18n|api)/")
 
 
@@ -112,7 +112,8 @@ class Crawl:
             if target.netloc or LEAVES.search(target.path) or path in self.seen:
                 continue
             kind = self._kind(target.path)
-            if kind and self.visited[kind] < MOST_OF_A_KIND:
+            most = MOST_PICTURES if "figure" in kind else MOST_OF_A_KIND
+            if kind and self.visited[kind] < most:
                 self.visited[kind] += 1
                 self.seen.add(path)
                 yield path
