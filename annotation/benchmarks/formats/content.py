@@ -74,8 +74,8 @@ class ReadExample:
         return checksum([*self.context, *self.images, *options])
 
     @property
-    def named(self) -> str:
-        """The part as the file of a task of tables leaves it out."""
+    def leave_out_id(self) -> str:
+        """The id by which the file of a task of tables leaves the row out."""
         return f"{self.where.rpartition(', ')[0]}:{self.source_id}"
 
     @property
@@ -269,7 +269,7 @@ class Record:
     # What is counted: lines, or rows of a file that has no lines.
     unit: str = "line"
     # The id by which the row can be left out, where it can.
-    named: str = ""
+    leave_out_id: str = ""
 
     @property
     def where(self) -> str:
@@ -279,8 +279,8 @@ class Record:
         raise Ambiguous(self.where, what, *readings, row=self.fields)
 
     def refuse(self, problem: str) -> NoReturn:
-        if self.named:
-            left_out = ("leave_out", [self.named], "leave the row out")
+        if self.leave_out_id:
+            left_out = ("leave_out", [self.leave_out_id], "leave the row out")
             self.ask(problem, left_out)
         raise BadInput(f"{self.where}: {problem}")
 

@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from annotation.benchmarks.formats.content import (
     Alternatives,
-    Ambiguous,
     ReadExample,
     Record,
     json_type,
@@ -22,10 +21,15 @@ from scoring.tables.words import counted
 
 FIELDS = ("choices", "options")
 # What a task's file may leave out, beside ids.
-WITH_OPTIONS = ["without options", "with options"]
+WITHOUT_OPTIONS, WITH_OPTIONS = "without options", "with options"
+# The ways that count the options, and can be mistaken for one another.
+NUMBERED_WAYS = {"index", "number"}
+# The numbers that each row's answer names by each way; None where it names no option.
+Readings = Mapping[str, Sequence[list[int] | None]]
 
 
 def read_options(record: Record) -> tuple[str, ...]:
+    """Read the options of a row. Raises BadInput or Ambiguous; a row may have none."""
     fields = [name for name in FIELDS if record.fields.get(name) is not None]
     if not fields:
         return ()
@@ -47,7 +51,7 @@ def check_unlike(row: ReadExample) -> None:
     if alike:
         row.ask(
             f"two of the options read alike (“{alike[0][:60]}”): change one of them.",
-            ("leave_out", [row.named], "leave the row out"),
+            ("leave_out", [row.leave_out_id], "leave the row out"),
         )
 
 
@@ -57,86 +61,121 @@ def _plain(value: object) -> object:
 
 
 def read_answer(record: Record, *, may_be_empty: bool = False) -> list[str]:
-    """What it names, as it is written."""
+    """Return what the answer names, as it is written."""
     answer = record.field("answer")
-    named = answer if isinstance(answer, list) else [answer]
-    if not named and not may_be_empty:
+    names = answer if isinstance(answer, list) else [answer]
+    if not names and not may_be_empty:
         record.refuse("“answer” names none of its options.")
-    return [record.as_text(_plain(item), "“answer”").strip() for item in named]
-
-
-# Those that count.
-COUNTS = {"index", "number"}
+    return [record.as_text(_plain(name), "“answer”").strip() for name in names]
 
 
 def with_numbers(
     rows: Sequence[ReadExample],
-    named: str = "",
+    said: str = "",
     *,
     usual: str = "",
     known: Collection[str] = tuple(WAYS),
     as_set: bool = False,
     is_table: bool = False,
 ) -> list[ReadExample]:
-    """The rows with the numbers of their options for gold, read in the one of the `known` ways that
-    fits them all, by `named`, or by the `usual` way of their set; several are one set, or
-    alternatives. Raises BadInput where none does, and Ambiguous where two would read something
-    else, or where rows of a table can be left out."""
-    if none := [row for row in rows if not row.options]:
-        if is_table and len(none) > min(MANY, len(rows) // 2):
-            meaning = "leave out all rows {}, which may be a task of their own"
-            none[0].ask(
-                f"{len(none)} of {len(rows)} rows have no options of their own.",
-                *(("leave_out", [way], meaning.format(way)) for way in WITH_OPTIONS),
-            )
-        _refuse(none, "the other rows have options of their own, this has none.", rows, is_table)
-    open_rows = [row for row in rows if not row.is_settled]
-    ways = {name: WAYS[name] for name in ([named] if named else known)}
-    numbers_by = {name: [_numbers_of(row, way) for row in open_rows] for name, way in ways.items()}
-    whole = {name: numbers for name, numbers in numbers_by.items() if None not in numbers}
-    if not whole or (usual in COUNTS and usual not in whole and whole.keys() & COUNTS):
-        _refuse_unread(open_rows, {usual: numbers_by[usual]} if whole else numbers_by, is_table)
-    if usual in whole and not _is_doubtful(usual, whole):
-        whole = {usual: whole[usual]}
-    first, *rest = whole.values()
-    for row, *readings in zip(open_rows, first, *rest, strict=True):
-        if any(numbers != readings[0] for numbers in readings):
-            _ask(row, dict(zip(whole, readings, strict=True)))
-    in_turn = iter([numbers or [] for numbers in first])
-    numbers = [_settled(row) if row.is_settled else next(in_turn) for row in rows]
+    """The rows with the numbers of their options for gold. All are read in one of the `known` ways:
+    the one that is `said`, the `usual` one of their set, or the only one that fits. Several numbers
+    are one set, or alternatives. Raises BadInput where no way fits, and Ambiguous where two would
+    read something else, or where rows of a table can be left out."""
+    _check_options(rows, is_table=is_table)
+    unsettled = [row for row in rows if not row.is_settled]
+    ways = [said] if said else known
+    readings = {way: [_numbers_of(row, WAYS[way]) for row in unsettled] for way in ways}
+    fitting = _fitting(readings, unsettled, usual, is_table=is_table)
+    _check_agreement(unsettled, fitting)
+    numbers = iter(next(iter(fitting.values())))
     return [
-        replace(row, alternatives=_alternatives(of_row, as_set=as_set))
-        for row, of_row in zip(rows, numbers, strict=True)
+        replace(
+            row,
+            alternatives=_alternatives(
+                _settled(row) if row.is_settled else next(numbers), as_set=as_set
+            ),
+        )
+        for row in rows
     ]
+
+
+# A file of so many rows names the first and the last of the options, too: only one way of counting
+# reads all of it.
+MANY = 20
+
+
+def _check_options(rows: Sequence[ReadExample], *, is_table: bool) -> None:
+    """Raise BadInput or Ambiguous unless all rows have options."""
+    without = [row for row in rows if not row.options]
+    if not without:
+        return
+    if is_table and len(without) > min(MANY, len(rows) // 2):
+        meaning = "leave out all rows {}, which may be a task of their own"
+        without[0].ask(
+            f"{len(without)} of {len(rows)} rows have no options of their own.",
+            *(
+                ("leave_out", [which], meaning.format(which))
+                for which in (WITHOUT_OPTIONS, WITH_OPTIONS)
+            ),
+        )
+    problem = "the other rows have options of their own, this has none."
+    _refuse_or_ask(without, problem, rows, is_table=is_table)
 
 
 def _settled(row: ReadExample) -> list[int]:
     return [int(text) for texts in row.gold_texts for text in texts]
 
 
-# So many rows name the first and the last of their options, too.
-MANY = 20
+def _numbers_of(row: ReadExample, number_of: Way) -> list[int] | None:
+    """The numbers of the options that the row's answer names; None unless each name is read."""
+    numbers = [number_of(text, row.options) for texts in row.gold_texts for text in texts]
+    known = [number for number in numbers if number is not None]
+    return list(dict.fromkeys(known)) if len(known) == len(numbers) else None
 
 
-def _is_doubtful(usual: str, whole: Mapping[str, Sequence[list[int] | None]]) -> bool:
-    """Whether another count than the usual one fits a long file, too."""
-    return usual in COUNTS and whole.keys() >= COUNTS and len(whole[usual]) >= MANY
+def _fitting(
+    readings: Readings, rows: Sequence[ReadExample], usual: str, *, is_table: bool
+) -> Mapping[str, Sequence[Sequence[int]]]:
+    """The ways that read every row; the usual one alone, unless it may be a miscount. Raises
+    BadInput or Ambiguous where there is none, or only another count than the usual one."""
+    fitting = {
+        way: [row_numbers for row_numbers in numbers if row_numbers is not None]
+        for way, numbers in readings.items()
+        if None not in numbers
+    }
+    if not fitting:
+        _refuse_unread(rows, readings, is_table=is_table)
+    if usual not in fitting:
+        if usual in NUMBERED_WAYS and fitting.keys() & NUMBERED_WAYS:
+            _refuse_unread(rows, {usual: readings[usual]}, is_table=is_table)
+        return fitting
+    # Both ways of counting fit a long file only if one of its ends is never named.
+    is_counted = usual in NUMBERED_WAYS and fitting.keys() >= NUMBERED_WAYS
+    is_doubtful = is_counted and len(rows) >= MANY
+    return fitting if is_doubtful else {usual: fitting[usual]}
 
 
-def _ask(row: ReadExample, readings: Mapping[str, list[int] | None]) -> NoReturn:
-    """Ask with what the first row in which they differ would say by each."""
-    answer = " / ".join(text for texts in row.gold_texts for text in texts)
-    in_words = [
-        (
-            "answer_by",
-            name,
-            f"“{' / '.join(row.options[number] for number in numbers or ())[:60]}”"
-            + (f", {IN_WORDS[name]}" if IN_WORDS[name] else ""),
-        )
-        for name, numbers in readings.items()
-    ]
-    what = f"“answer” is “{answer[:60]}”, which may name two options."
-    row.ask(what, *in_words)
+def _check_agreement(
+    rows: Sequence[ReadExample], fitting: Mapping[str, Sequence[Sequence[int]]]
+) -> None:
+    """Raise Ambiguous at the first row that two ways read differently, with what each reads."""
+    for row, *readings in zip(rows, *fitting.values(), strict=True):
+        if any(numbers != readings[0] for numbers in readings):
+            meanings = (
+                ("answer_by", way, _meaning(row, way, numbers))
+                for way, numbers in zip(fitting, readings, strict=True)
+            )
+            row.ask(f"“answer” is “{_written(row)}”, which may name two options.", *meanings)
+
+
+def _meaning(row: ReadExample, way: str, numbers: Sequence[int]) -> str:
+    text = f"“{' / '.join(row.options[number] for number in numbers)[:60]}”"
+    return f"{text}, {IN_WORDS[way]}" if IN_WORDS[way] else text
+
+
+def _written(row: ReadExample) -> str:
+    return " / ".join(text for texts in row.gold_texts for text in texts)[:60]
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:
@@ -144,49 +183,40 @@ def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:
     return [texts] if as_set else [[text] for text in texts]
 
 
-def _numbers_of(row: ReadExample, number_of: Way) -> list[int] | None:
-    numbers = [number_of(text, row.options) for texts in row.gold_texts for text in texts]
-    known = [number for number in numbers if number is not None]
-    return list(dict.fromkeys(known)) if len(known) == len(numbers) else None
-
-
-def _refuse_unread(
-    rows: Sequence[ReadExample], numbers_by: Mapping[str, list[list[int] | None]], is_table: bool
-) -> NoReturn:
+def _refuse_unread(rows: Sequence[ReadExample], readings: Readings, *, is_table: bool) -> NoReturn:
     """Refuse by the way that reads most: what it does not read is most likely the mistake."""
 
-    def rank(numbers: list[list[int] | None]) -> tuple[int, int]:
+    def rank(numbers: Sequence[list[int] | None]) -> tuple[int, int]:
         return numbers.count(None), -numbers.index(None)
 
-    best = min(numbers_by.values(), key=rank)
+    best = min(readings.values(), key=rank)
     unread = [row for row, numbers in zip(rows, best, strict=True) if numbers is None]
     row, place = unread[0], best.index(None)
-    answer = " / ".join(text for texts in row.gold_texts for text in texts)
     problem = (
-        f"“answer” is “{answer[:60]}”, which is no {' and no '.join(numbers_by)} of its "
+        f"“answer” is “{_written(row)}”, which is no {' and no '.join(readings)} of its "
         f"{len(row.options)} options."
     )
-    if fitting := [name for name, numbers in numbers_by.items() if numbers[place] is not None]:
+    if reading := [way for way, numbers in readings.items() if numbers[place] is not None]:
         problem = (
-            f"“answer” is “{answer[:60]}”, which names an option by its {fitting[0]}, but other "
+            f"“answer” is “{_written(row)}”, which names an option by its {reading[0]}, but other "
             "rows name theirs otherwise: write them all in one way."
         )
-    _refuse(unread, problem, rows, is_table)
+    _refuse_or_ask(unread, problem, rows, is_table=is_table)
 
 
-def _refuse(
-    bad: Sequence[ReadExample], problem: str, rows: Sequence[ReadExample], is_table: bool
+def _refuse_or_ask(
+    bad: Sequence[ReadExample], problem: str, rows: Sequence[ReadExample], *, is_table: bool
 ) -> NoReturn:
-    """A few rows of a table can be left out; an answer that is the same in several of them may say
-    that there is none."""
+    """Ask whether to leave out a few rows of a table, and refuse otherwise. An answer that is the
+    same in several of them may say that there is none, which is asked as well."""
     row, more = bad[0], len(bad) - 1
-    problem += f" (And {counted(more, 'more row')}.)" if more else ""
+    if more:
+        problem += f" (And {counted(more, 'more row')}.)"
     if not is_table or 2 * len(bad) > len(rows):
         raise BadInput(f"{row.where}: {problem}")
-    ids = [row.named for row in bad]
-    golds = {text for row in bad for texts in row.gold_texts for text in texts}
-    says_none = [("missing", [*golds], "it says that there is no answer")]
+    ids = [one.leave_out_id for one in bad]
     readings = [("leave_out", ids, f"leave {'these rows' if more else 'the row'} out")]
-    raise Ambiguous(
-        row.where, problem, *readings, *(says_none * (more > 0 and len(golds) == 1)), row=row.shown
-    )
+    golds = {text for one in bad for texts in one.gold_texts for text in texts}
+    if more and len(golds) == 1:
+        readings.append(("missing", [*golds], "it says that there is no answer"))
+    row.ask(problem, *readings)

@@ -281,7 +281,7 @@ def _check_id(
 ) -> None:
     if first := rows.get(row.source_id):
         taken = f"the id “{row.source_id}” is taken already, in {first.where}."
-        if record.named:
+        if record.leave_out_id:
             number = ("columns", {"id": ""}, "number the rows instead")
             name = record.fields["id_of"]
             grouped = (

@@ -48,7 +48,7 @@ from annotation.benchmarks.formats.known_sets import (
 from annotation.benchmarks.formats.marks import MARKS, has_marks
 from annotation.benchmarks.formats.missing import in_words, offered_in, signs_of, without_signs
 from annotation.benchmarks.formats.one_table import NOTHING, Table, is_row, shortened
-from annotation.benchmarks.formats.own_options import WITH_OPTIONS
+from annotation.benchmarks.formats.own_options import WITH_OPTIONS, WITHOUT_OPTIONS
 from annotation.benchmarks.formats.task_files import OFFSETS
 from annotation.kinds import answer_kind
 from annotation.kinds.labels import KIND as LABELS
@@ -155,9 +155,10 @@ class TableReader:
         for number, (record, sign) in enumerate(zip(table.rows, signs, strict=True), begin):
             # Other files may have the same ids.
             row_id = _id(record, columns, number)
-            row = replace(record, named=f"{file}:{row_id}")
+            row = replace(record, leave_out_id=f"{file}:{row_id}")
             is_offered = any(cell not in NOTHING for cell in table.cells(record, "options"))
-            if {row_id, row.named, *WITH_OPTIONS[is_offered : is_offered + 1]} & {*left_out}:
+            its_like = WITH_OPTIONS if is_offered else WITHOUT_OPTIONS
+            if {row_id, row.leave_out_id, its_like} & {*left_out}:
                 self.left_out["that the task's file leaves out"] += 1
             elif sign is not None:
                 self._leave_out(row, f"without an answer ({in_words(sign)})")
@@ -230,7 +231,7 @@ class TableReader:
         # A question without a text is the text.
         is_alone = context in NOTHING
         fields: Fields = {
-            "id": record.named.removeprefix(f"{table.file}:"),
+            "id": record.leave_out_id.removeprefix(f"{table.file}:"),
             "context": texts_of(question if is_alone else context),
             "question": "" if is_alone else joined(question),
             "groups": self._groups(cells, columns),
