@@ -86,7 +86,7 @@ def with_numbers(
     unsettled = [row for row in rows if not row.is_settled]
     ways = [said] if said else known
     readings = {way: [_numbers_of(row, WAYS[way]) for row in unsettled] for way in ways}
-    fitting = _fitting(readings, unsettled, usual, is_table=is_table)
+    fitting = _fitting(readings, unsettled, said or usual, is_table=is_table)
     _check_agreement(unsettled, fitting)
     numbers = iter(next(iter(fitting.values())))
     return [

@@ -583,3 +583,11 @@ def test_marks_of_one_file_say_nothing_of_the_next(tmp_path: Path) -> None:
     (task,) = read(tmp_path)
     gold = [[row.gold_texts for row in one.examples] for one in task.sets]
     assert gold == [[[["2"]], [["1"]], [["0"]]], [[["1"]], [["0"]], [["2"]]]]
+
+
+def test_counts_options_as_said_where_the_set_counts_otherwise() -> None:
+    endings = ["It sinks.", "It floats.", "It burns.", "It sings."]
+    columns = ("ind", "activity_label", "ctx", "endings", "label", "split_type")
+    rows = [(n, "Boats", f"Boat {n} is put to sea.", endings, n, "zeroshot") for n in (1, 4)]
+    task = read_text("t.jsonl", table(*columns, rows=rows), said={"answer_by": "number"})
+    assert [row.gold_texts for row in task.sets[-1].examples] == [[["0"]], [["3"]]]
