@@ -67,7 +67,8 @@ def propose_gold(task: Task, corrections: Mapping[int | str, Given]) -> list[Gol
     changed: list[Gold] = []
     for name, example in examples.items():
         before = present[example.pk].alternatives
-        after = _checked(task, example, corrections[name], before)
+        after = _alternatives(task, example, corrections[name])
+        _check(task, example, after, before)
         if after != before:
             changed.append(Gold(example=example, alternatives=after))
     if not changed:
@@ -97,15 +98,25 @@ def _find_examples(task: Task, names: Mapping[int | str, Given]) -> dict[int | s
     return examples
 
 
-def _checked(
-    task: Task, example: Example, given: Given, before: Sequence[Sequence[Span]]
-) -> list[list[Span]]:
+def _alternatives(task: Task, example: Example, given: Given) -> list[list[Span]]:
+    """The alternatives as they are stored: options by their numbers. Raises BadInput."""
     alternatives = [[_as_span(span, example) for span in spans] for spans in given]
+    if not example.options:
+        return alternatives
+    kind, shown = answer_kind(task.kind), asked(example, labels=())
+    texts_of = [[span["text"] for span in spans] for spans in alternatives]
+    return [[{"text": text} for text in kind.meant(texts, shown)] for texts in texts_of]
+
+
+def _check(
+    task: Task,
+    example: Example,
+    alternatives: Sequence[Sequence[Span]],
+    before: Sequence[Sequence[Span]],
+) -> None:
+    """Raise BadInput unless these can be given as answers, or are in the gold before."""
     labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
     kind, shown = answer_kind(task.kind), asked(example, sorted(labels))
-    if example.options:
-        texts_of = [[span["text"] for span in spans] for spans in alternatives]
-        alternatives = [[{"text": t} for t in kind.meant(texts, shown)] for texts in texts_of]
     if not alternatives:
         _refuse(example, "give at least one alternative; an empty one means no answer")
     known = {span["text"] for spans in before for span in spans}
@@ -117,7 +128,6 @@ def _checked(
             _refuse(example, problem)
         for text in set(texts) - known - kind.givable(texts, shown):
             _refuse(example, f"“{text}” is not among the answers that can be given")
-    return alternatives
 
 
 def _as_span(span: str | Span, example: Example) -> Span:
@@ -139,7 +149,8 @@ def _refuse(example: Example, problem: str) -> NoReturn:
     raise BadInput(f"Example {example.identity}: {problem}.")
 
 
-# What belongs to a benchmark, with the way to it; each after all that refers to it.
+# What belongs to a benchmark, with the path to it, in the order of deletion: what refers to other
+# rows goes before them.
 CONTENT: tuple[tuple[type[models.Model], str], ...] = (
     (Item, "item_set__task__benchmark"),
     (ItemSet, "task__benchmark"),
@@ -154,9 +165,7 @@ CONTENT: tuple[tuple[type[models.Model], str], ...] = (
 
 def uses_of(benchmark: Benchmark) -> list[str]:
     """The kinds of rows that refer to a benchmark and hold it: studies, runs, published figures.
-
-    Whatever it is, it says so itself: its reference protects what it refers to.
-    """
+    They are found by PROTECT, which each names in its own reference."""
     return sorted({str(label) for label in _holders(benchmark)})
 
 
@@ -196,34 +205,51 @@ def _holders(benchmark: Benchmark) -> Iterator[str]:
 BETWEEN = ","
 
 
+# The alternatives that an example's proposal names; none where it cannot be read.
+Reading = list[list[str]]
+
+
 @dataclass(frozen=True)
 class Proposals:
     # By example: the alternatives that differ from its gold.
-    takeable: dict[Example, list[list[str]]]
-    # What names no options of theirs.
+    takeable: dict[Example, Reading]
+    # What names no options of theirs, or different ones by different ways.
     unread: list[Example]
 
 
 def proposals_of(task: Task) -> Proposals:
-    """Reads proposals in the ways, by letter, index or text, that read all that any of them reads,
-    else in each of them; what is one option by one way and another by another is not taken."""
+    """Read the proposals of a task: by the ways of naming an option that read most of them. What
+    they read differently is not taken."""
     examples = list(task.examples.exclude(proposed="").select_related("task").order_by("pk"))
     version = task.latest_gold_version().number
     golds = gold_in_force([example.pk for example in examples], task.pk, version)
-    readings = [[_read(example, WAYS[name]) for example in examples] for name in USUAL]
-    most = sum(map(any, zip(*readings, strict=True)))
-    whole = [reading for reading in readings if sum(map(bool, reading)) == most]
-    takeable, unread = dict[Example, list[list[str]]](), list[Example]()
-    for example, *read in zip(examples, *(whole or readings), strict=True):
-        first, *rest = [alternatives for alternatives in read if alternatives] or [[]]
-        if not first or any(other != first for other in rest):
+    readings = _best_readings(examples)
+    takeable, unread = dict[Example, Reading](), list[Example]()
+    for number, example in enumerate(examples):
+        alternatives = _agreed([reading[number] for reading in readings])
+        if not alternatives:
             unread.append(example)
-        elif first != golds[example.pk].alternative_texts():
-            takeable[example] = first
+        elif alternatives != golds[example.pk].alternative_texts():
+            takeable[example] = alternatives
     return Proposals(takeable, unread)
 
 
-def _read(example: Example, number_of: Way) -> list[list[str]]:
+def _best_readings(examples: Sequence[Example]) -> list[list[Reading]]:
+    """The readings of all examples by each way that reads all that any of the ways reads, such as
+    by letter; by every way where none does."""
+    readings = [[_read(example, WAYS[way]) for example in examples] for way in USUAL]
+    readable = [any(of_example) for of_example in zip(*readings, strict=True)]
+    best = [reading for reading in readings if [bool(one) for one in reading] == readable]
+    return best or readings
+
+
+def _agreed(readings: Sequence[Reading]) -> Reading:
+    """What all readings of one example say that say anything; nothing where two differ."""
+    different = [one for n, one in enumerate(readings) if one and one not in readings[:n]]
+    return different[0] if len(different) == 1 else []
+
+
+def _read(example: Example, number_of: Way) -> Reading:
     names: Sequence[str] = [name.strip() for name in example.proposed.split(BETWEEN)]
     numbers = [number_of(name, example.options) for name in names]
     if None in numbers:
