@@ -23,9 +23,9 @@ MOST_NAMES = 5
 LONG_ABSENCE_MS = 10 * 60_000
 _LEFT = (models.SubmissionStatus.RETURNED, models.SubmissionStatus.TIMED_OUT)
 
-# By batch and hash of the answers that several gave, whether any is wrong: as both the answers and
-# the gold of a started study stay as they are, a process need not look again.
-HAS_WRONG: dict[tuple[int, str | None], bool] = {}
+# What this process remembers, by batch and hash of the answers that several gave: whether any is
+# wrong. Both the answers and the gold of a started study stay as they are, so it looks only once.
+_has_wrong: dict[tuple[int, str | None], bool] = {}
 
 NAMES = {
     "fast": "very fast",
@@ -77,9 +77,9 @@ def flags_of(
     return {
         person.pk: [
             *(Flag(name, evidence) for name, evidence in (person.signs or {}).items()),
-            *_compared(person, times[person.batch.task_id], shares[person.batch.task_id]),
-            *_equal(person, twins.get(person.pk, ())),
-            *_seen(
+            *_unlike_others(person, times[person.batch.task_id], shares[person.batch.task_id]),
+            *_equal_to_others(person, twins.get(person.pk, ())),
+            *_stated(
                 person,
                 floors.get(person.batch.task_id),
                 comments.get(person.pk, 0),
@@ -94,8 +94,11 @@ def _has_enough(person: Person) -> bool:
     return (person.tested or 0) >= ENOUGH_ANSWERS
 
 
-def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -> Iterable[Flag]:
-    """Compare with all on the same task, whose figures are sorted; the person's are among them."""
+def _unlike_others(
+    person: Person, times: Sequence[float], shares: Sequence[float]
+) -> Iterable[Flag]:
+    """The flags of who is faster than the others on the task, or gives one answer more often.
+    `times` and `shares` are sorted, and those of all on the task: the person's own as well."""
     ms, share = person.median_ms, person.commonest_share
     if ms is not None and len(times) > ENOUGH_OTHERS:
         usual = _median_of_others(times, ms)
@@ -109,19 +112,24 @@ def _compared(person: Person, times: Sequence[float], shares: Sequence[float]) -
 
 
 def _median_of_others(ordered: Sequence[float], value: float) -> float:
-    """Compute it without a look at each: everybody is compared, and there may be thousands."""
+    """The median of sorted values without one of this value. It counts places instead of copying
+    the values: everybody is compared, and there may be thousands."""
     left_out, count = bisect_left(ordered, value), len(ordered) - 1
-    low, high = (n + (n >= left_out) for n in ((count - 1) // 2, count // 2))
-    return (ordered[low] + ordered[high]) / 2
+
+    def other(place: int) -> float:
+        return ordered[place if place < left_out else place + 1]
+
+    return (other((count - 1) // 2) + other(count // 2)) / 2
 
 
-def _equal(person: Person, twins: Sequence[Person]) -> Iterable[Flag]:
+def _equal_to_others(person: Person, twins: Sequence[Person]) -> Iterable[Flag]:
+    # Most of a large group are never looked at: the person, those to name, and one more.
     others = [other for other in twins[: MOST_NAMES + 2] if other.pk != person.pk]
     if others:
-        told = ", ".join(other.pseudonym for other in others[:MOST_NAMES])
-        more = "…" if len(others) > MOST_NAMES else ""
-        sentence = f"gave exactly the answers of {told}{more}, wrong ones included"
-        yield Flag("equal", sentence, tuple(others[:MOST_NAMES]))
+        named, more = others[:MOST_NAMES], "…" if len(others) > MOST_NAMES else ""
+        names = ", ".join(other.pseudonym for other in named)
+        sentence = f"gave exactly the answers of {names}{more}, wrong ones included"
+        yield Flag("equal", sentence, tuple(named))
 
 
 def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:
@@ -131,17 +139,22 @@ def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:
         if person.answers_hash and _has_enough(person):
             groups[person.answers_hash].append(person)
     equal = [group for group in groups.values() if len(group) > 1]
-    _look_for_wrong(group[0] for group in equal)
-    return {person.pk: group for group in equal if HAS_WRONG[_key(group[0])] for person in group}
+    _remember_wrong(group[0] for group in equal)
+    return {person.pk: group for group in equal if _has_wrong[_key(group[0])] for person in group}
+
+
+def forget_answers() -> None:
+    """Forget which answers were found wrong, as a process that has just started."""
+    _has_wrong.clear()
 
 
 def _key(person: Person) -> tuple[int, str | None]:
     return person.batch.pk, person.answers_hash
 
 
-def _look_for_wrong(people: Iterable[Person]) -> None:
-    """Notes in HAS_WRONG whether an answer was wrong, where that is not known yet."""
-    new = {person.pk: person for person in people if _key(person) not in HAS_WRONG}
+def _remember_wrong(people: Iterable[Person]) -> None:
+    """Look up whether any of their answers is wrong, unless it is remembered."""
+    new = {person.pk: person for person in people if _key(person) not in _has_wrong}
     judgements = models.Judgement.objects.of_test().filter(assignment__in=new).order_by("step")
     answers: dict[int, list[tuple[int, list[str]]]] = defaultdict(list)
     for pk, example, texts in judgements.values_list("assignment_id", "example_id", "answer"):
@@ -150,16 +163,17 @@ def _look_for_wrong(people: Iterable[Person]) -> None:
     golds = {pk: golds_of(content) for pk, content in contents.items()}
     for pk, person in new.items():
         content, gold = contents[person.batch.pk], golds[person.batch.pk]
-        HAS_WRONG[_key(person)] = any(
+        _has_wrong[_key(person)] = any(
             answer_score(texts, gold[example], content.reference_policy, content.normalisation) < 1
             # Whoever is at work may have answered more since.
             for example, texts in answers[pk][: person.tested]
         )
 
 
-def _seen(
+def _stated(
     person: Person, floor: float | None, comments: int, is_below_rule: bool
 ) -> Iterable[Flag]:
+    """The flags that need no others: what was measured, written, or said by the platform."""
     score, longest_ms = person.training_score, person.longest_ms or 0
     if score is not None and floor is not None and score <= floor:
         yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
