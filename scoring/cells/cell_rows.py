@@ -1,8 +1,10 @@
-"""The rows of cells, of their annotators, and of what more than half of these answer, scored like
-any answer: in percent, unrounded. And what no skill earns, and what was published."""
+"""The rows of a comparison, in percent and unrounded: those of cells, of each of their annotators,
+of what more than half of these answer, and of what was published. Beside them, what no skill earns.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from math import nan
 from statistics import median
@@ -34,13 +36,10 @@ from scoring.core.s1 import consensus, score_many
 from scoring.models import ReportedScore, shots_label
 from scoring.models.run import shows_no_skill
 
-# Beside a single annotator there are no others.
-NOBODY = intervals.LeftOut(nan, nan, nan, flagged=False)
-
 
 def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
-    """The figures of one cell: several people or runs on the same task. matched: a system's rest on
-    the people's items and shot sets, as people's own do."""
+    """The figures of one cell: several people or runs on the same task. `matched` says that a
+    system's figures rest on the people's items and shot sets, as people's own do."""
     seconds = [item_s for member in cell.item_seconds for item_s in member]
     row = replace(
         _described(cell),
@@ -52,12 +51,9 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
     if not cell.answered.any():
         return replace(row, n=len(cell.members))
     if cell.is_of_episodes:
-        return replace(row, **_over_episodes(cell, choices), **_answers_an_item(cell))
+        return replace(row, **_over_episodes(cell, choices), **_answers_per_item(cell))
     figures = cell_figures(cell, choices)
-    interval = figures.cell if cell.study or len(cell.scores) >= FEWEST_RUNS else None
-    if figures.cell.n == intervals.PAIR and cell.study and choices.estimand == "new_items":
-        # One answer of two people can move a limit by 40 points.
-        interval = intervals.guard_band(cell.scores, clusters=cell.clusters)
+    interval = _interval_shown(cell, figures, choices)
     has_interval = interval is not None and interval.method != intervals.NO_INTERVAL
     return replace(
         row,
@@ -75,15 +71,28 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
     )
 
 
+def _interval_shown(
+    cell: Cell, figures: intervals.SplitInterval, choices: Choices
+) -> intervals.CellInterval | None:
+    """The interval that the row shows; None for a system with too few runs."""
+    if cell.study is None:
+        return figures.cell if len(cell.scores) >= FEWEST_RUNS else None
+    if figures.cell.n == intervals.PAIR and choices.estimand == "new_items":
+        # One answer of two people can move a limit by 40 points.
+        return intervals.guard_band(cell.scores, clusters=cell.clusters)
+    return figures.cell
+
+
 def cell_figures(cell: Cell, choices: Choices) -> intervals.SplitInterval:
-    """Compute the interval over people, for these shot sets or new ones as well; over a system's
-    runs. A cell with too few splits has no interval for new ones, and a note says so."""
+    """Compute the interval of a cell: over its people, for these shot sets or for new ones as well,
+    or over a system's runs. With too few splits there is no interval for new shot sets, and a note
+    says so."""
     sets = choices.shot_sets if cell.study is not None else "these"
     about: Any = {"clusters": cell.clusters, "estimand": choices.estimand}
     try:
         return intervals.split_interval(cell.scores, cell.splits, shot_sets=sets, **about)
     except ValueError as error:
-        # The scores are checked above all choices: what is refused are the splits.
+        # The splits are what it refuses: the scores of a cell have been checked before.
         if sets == "these":
             raise
         figures = intervals.split_interval(cell.scores, cell.splits, **about)
@@ -98,9 +107,7 @@ def annotator_rows(cell: Cell) -> list[Row]:
     """Each person in a cell: mean and SD over the items, no interval."""
     row = _described(cell)
     kind = RowKind.ANNOTATOR if cell.kind == RowKind.HUMAN else cell.kind
-    has_others = cell.answered.any() and not cell.is_of_episodes
-    without = iter(cell.without_each.annotators if has_others else ())
-    is_flagged = [bool(answered) and next(without, NOBODY).flagged for answered in cell.answered]
+    is_flagged = _who_is_flagged(cell)
     return [
         replace(
             row,
@@ -117,6 +124,16 @@ def annotator_rows(cell: Cell) -> list[Row]:
             cell.annotators, cell.vectors, cell.item_seconds, is_flagged, strict=True
         )
     ]
+
+
+def _who_is_flagged(cell: Cell) -> list[bool]:
+    """Whether each annotator of a cell differs much from the others. Over episodes nobody is
+    compared, nor is who answered nothing, or has no others beside them."""
+    is_flagged = np.zeros(len(cell.answered), dtype=bool)
+    if cell.answered.sum() > 1 and not cell.is_of_episodes:
+        compared = cell.without_each.annotators
+        is_flagged[cell.answered] = [annotator.flagged for annotator in compared]
+    return list(is_flagged)
 
 
 def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
@@ -147,12 +164,12 @@ def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
         return {}
     without = cell.without_each
     checked = f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
-    # Where every split weighs alike, and not every person.
+    # A mean over splits of unequal size differs from that over people: each split weighs alike.
     has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
     by_split = "The mean is that of the splits' means." if has_other_mean else ""
     notes = [*figures.cell.notes, checked, by_split]
     return {
-        **_answers_an_item(cell),
+        **_answers_per_item(cell),
         "after_checks": cell.after_checks,
         "notes": " ".join(filter(None, notes)) or None,
         "items": len(cell.seen),
@@ -164,7 +181,7 @@ def _of_people(cell: Cell, figures: intervals.SplitInterval) -> dict[str, Any]:
     }
 
 
-def _answers_an_item(cell: Cell) -> dict[str, Any]:
+def _answers_per_item(cell: Cell) -> dict[str, Any]:
     if cell.study is None:
         return {}
     answers = (~np.isnan(cell.scores)).sum(axis=0)
@@ -218,8 +235,8 @@ def _described(cell: Cell) -> Row:
 
 
 def _over_items(cell: Cell, vector: Vector) -> dict[str, Any]:
-    is_read = [cell.only is None or pk in cell.only for pk in vector.items.example_ids]
-    is_answered = ~np.isnan(vector.scores) & is_read
+    is_in_scope = [cell.only is None or pk in cell.only for pk in vector.items.example_ids]
+    is_answered = ~np.isnan(vector.scores) & is_in_scope
     scores = vector.scores[is_answered]
     answered = compress(vector.items.clusters, is_answered)
     return {
@@ -227,18 +244,18 @@ def _over_items(cell: Cell, vector: Vector) -> dict[str, Any]:
         "sd": percent(scores.std(ddof=1)) if len(scores) > 1 else None,
         "n": len(scores),
         "m": len(set(answered)),
-        "coverage": len(scores) / max(sum(is_read), 1),
+        "coverage": len(scores) / max(sum(is_in_scope), 1),
     }
 
 
 BOOTSTRAP = "bootstrap"
 FEWEST_CONTEXTS = 2
-Units = Sequence[Sequence[Sequence[str] | None]]
+AnswersByItem = Sequence[Sequence[Sequence[str] | None]]
 # S1 of the items that anybody answered, and their contexts.
 ConsensusScores = tuple[Floats, tuple[str, ...]]
 
 
-def answers_by_item(cell: Cell) -> Units:
+def answers_by_item(cell: Cell) -> AnswersByItem:
     """What every annotator answered, by item, as S1 compares it; None where one did not see it."""
     judged = judged_answers([member.pk for member in cell.members]).values()
     compared = [
@@ -249,20 +266,21 @@ def answers_by_item(cell: Cell) -> Units:
 
 
 def consensus_scores(cell: Cell) -> ConsensusScores:
+    """Score what more than half of those answered who saw an item, item by item."""
     golds = {
         pk: gold
         for vector in cell.vectors
         for pk, gold in zip(vector.items.example_ids, vector.items.compared, strict=True)
     }
     answered = [
-        (pk, context, unit)
-        for pk, context, unit in zip(
+        (pk, context, answers)
+        for pk, context, answers in zip(
             cell.example_ids, cell.clusters, answers_by_item(cell), strict=True
         )
-        if any(answer is not None for answer in unit)
+        if any(answer is not None for answer in answers)
     ]
     scores = score_many(
-        [consensus(unit) for _, _, unit in answered],
+        [consensus(answers) for _, _, answers in answered],
         np.arange(len(answered)),
         [golds[pk] for pk, _, _ in answered],
         references=cell.references,
@@ -296,8 +314,8 @@ def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
 def consensus_limits(
     tasks: Sequence[ConsensusScores], *, seed: int
 ) -> tuple[float | None, float | None]:
-    """The limits, in percent, of the mean over these tasks; of two contexts or more each. The
-    people are fixed: it is for other items like these."""
+    """The limits, in percent, of the mean over these tasks, for other items like these: the people
+    are fixed. There are none where a task has fewer than two contexts."""
     if any(len(set(contexts)) < FEWEST_CONTEXTS for _, contexts in tasks):
         return None, None
     low, high = bootstrap.consensus_interval(tasks, rng=np.random.default_rng(seed))
@@ -311,23 +329,30 @@ def bounds(
     material = TestMaterial(task, gold_version, only)
     if not material.test:
         return []
-    scored = references, gold_version, task.normalisation
-    scores, ceiling = floor_scores(material, references), ceiling_score(material, references)
+    bound = partial(
+        Bound,
+        task=task.slug,
+        references=references,
+        gold_version=gold_version,
+        normalisation=task.normalisation,
+    )
+    scores = floor_scores(material, references)
     floors = [
-        Bound(
-            *(task.slug, floor.rule, scores[floor.rule], *scored),
+        bound(
+            rule=floor.rule,
+            score=scores[floor.rule],
             label=floor.label,
             in_words=floor.in_words,
             is_floor=floor.is_allowed,
         )
         for floor in floors_of(material)
     ]
-    return [*floors, Bound(task.slug, CEILING, ceiling, *scored)]
+    return [*floors, bound(rule=CEILING, score=ceiling_score(material, references))]
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
-    """The published figures, as they were published, of all tasks; or of a study's, in whose table
-    they rest on other items than its people."""
+    """The published figures, as they were published, of all tasks or of these. In the table of a
+    study, which names its tasks, they rest on other items than its people."""
     scores = ReportedScore.objects.filter(benchmark=benchmark)
     if tasks is not None:
         scores = scores.filter(task__in=tasks)
