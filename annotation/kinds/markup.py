@@ -128,6 +128,12 @@ def rendered(text: str, by: MarkdownIt = RICH) -> SafeString:
     return mark_safe(html)  # the renderer escapes all that it did not make itself
 
 
+@lru_cache(maxsize=256)
+def markdown_html(text: str, markup: str = Markup.NONE) -> SafeString:
+    """A description, or a text for consent; with mathematics where a task's markup says so."""
+    return rendered(text, RICH if markup == Markup.MARKDOWN else MARKDOWN)
+
+
 @register.filter
 @lru_cache(maxsize=1024)
 def in_blocks(text: str) -> SafeString:

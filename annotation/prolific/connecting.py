@@ -29,7 +29,7 @@ from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.codes import TOLD, has_fixed_payment
 from annotation.work.estimating import estimate, expected_seconds
-from annotation.work.wording import in_language
+from annotation.work.languages import in_readers_language
 
 TIMEOUT_S = 30
 PAGE_SIZE = 100
@@ -232,7 +232,7 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
     body = {
         "name": study.title,
         "internal_name": study.slug,
-        "description": in_language(study.consent_text) or study.title,
+        "description": in_readers_language(study.consent_text) or study.title,
         "external_study_url": link,
         "prolific_id_option": "url_parameters",
         "completion_codes": [

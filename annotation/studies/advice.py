@@ -11,7 +11,7 @@ from annotation.models import Batch, DropUnit, Outcome, Study, Task
 from annotation.models.texts import described_beside
 from annotation.studies.codes import rewards
 from annotation.studies.screening import unsure_verdicts
-from annotation.work.wording import minutes_text
+from annotation.work.wording import hours_text
 from scoring.core.intervals import FEWEST_FOR_SURE, FEWEST_SPLITS, NEVER_SURE
 from scoring.tables.words import span
 
@@ -49,7 +49,7 @@ def study_advice(study: Study) -> list[str]:
     advice = list(rule_advice(study))
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
-            f"A place is kept for {minutes_text(study.lease_minutes)}, but {study.item_cap_s} "
+            f"A place is kept for {hours_text(study.lease_minutes)}, but {study.item_cap_s} "
             "seconds are paid for one example: a slow reader can lose the place. Keep it longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]

@@ -17,6 +17,7 @@ from annotation.access import rights
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.kinds import answer_kind
+from annotation.kinds.markup import markdown_html
 from annotation.models import Benchmark, Item, Role, Task
 from annotation.models.access import record_settings
 from annotation.models.frozen import item_alone
@@ -24,7 +25,6 @@ from annotation.models.texts import is_key
 from annotation.studies.settings_form import Text, digest
 from annotation.studies.tabs import READ, SEND, benchmark_frame
 from annotation.work.page import render_form
-from annotation.work.wording import markdown_html
 
 PAGE = "annotation/studies/benchmark.html"
 CHANGE_TASK = "annotation.change_task"

@@ -26,6 +26,7 @@ from annotation.access.requests import (
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, for_spreadsheets, large_file
 from annotation.kinds import answer_kind
+from annotation.kinds.markup import markdown_html
 from annotation.models import Batch, ItemSet, Study, Task, clock
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import NEVER_FROZEN
@@ -43,7 +44,6 @@ from annotation.work.consent_facts import facts_to_read
 from annotation.work.entering import page_apart
 from annotation.work.estimating import costs
 from annotation.work.previewing import STOPS, Preview, PreviewState
-from annotation.work.wording import markdown_html
 from scoring.tables.documents import FORMATS
 
 

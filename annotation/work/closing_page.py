@@ -12,7 +12,8 @@ from django_stubs_ext import StrOrPromise
 
 from annotation import models
 from annotation.work.finishing import amount_due, earned, in_hand_ms
-from annotation.work.wording import amount_text, gap, in_language, share_text, time_text
+from annotation.work.languages import in_readers_language
+from annotation.work.wording import amount_text, gap, percent_text, seconds_text
 
 
 def ending_of(assignment: models.Assignment) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def ending_of(assignment: models.Assignment) -> dict[str, Any]:
         "reason": _reason(assignment),
         "pay": _pay(assignment) if has_worked else [],
         "amount": amount_text(_amount(assignment), currency) if has_worked else "",
-        "last_words": in_language(assignment.study.ending),
+        "last_words": in_readers_language(assignment.study.ending),
     }
 
 
@@ -122,7 +123,7 @@ def _why_screened_out(assignment: models.Assignment) -> str:
 
 def _score_and_mark(score: float, mark: float) -> dict[str, str]:
     """Rounded away from each other: a score just below the mark is never shown as the mark."""
-    return {"score": share_text(score, ROUND_FLOOR), "mark": share_text(mark, ROUND_CEILING)}
+    return {"score": percent_text(score, ROUND_FLOOR), "mark": percent_text(mark, ROUND_CEILING)}
 
 
 def _why_expired(assignment: models.Assignment) -> str:
@@ -173,7 +174,7 @@ def _pay(assignment: models.Assignment) -> list[str]:
     study = assignment.study
     worked = earned(assignment.paid_ms, study.hourly_rate, study.currency)
     figures = {
-        "time": time_text(assignment.paid_ms // 1000),
+        "time": seconds_text(assignment.paid_ms // 1000),
         "worked": amount_text(worked, study.currency),
         "rate": amount_text(study.hourly_rate, study.currency),
         "amount": amount_text(_amount(assignment), study.currency),

@@ -16,13 +16,13 @@ from annotation.work.wording import (
     about_amount,
     amount_text,
     gap,
-    in_minutes,
+    hours_text,
     language_name,
     minutes_text,
-    percent_text,
     range_text,
+    seconds_text,
+    share_text,
     short_amount,
-    time_text,
 )
 
 # By their headings what is to be known of them.
@@ -153,7 +153,7 @@ def _training_sentence(least: int, most: int) -> list[str]:
 
 
 def _how_long(time: WorkingTime) -> str:
-    least, most = (in_minutes(whole_minutes(s)) for s in (time.least, time.most))
+    least, most = (minutes_text(whole_minutes(s)) for s in (time.least, time.most))
     if time.is_measured:
         sentence = _("About %(time)s (at the median pace of those who have finished).")
     else:
@@ -180,7 +180,7 @@ def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[
 def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
     rule, time = rules.get(Outcome.COMPLETED), working_time(study, contents)
     amounts = (amount_text(total, study.currency) for total in _totals(study, time, rule))
-    times = (in_minutes(whole_minutes(s)) for s in (time.least, time.most))
+    times = (minutes_text(whole_minutes(s)) for s in (time.least, time.most))
     sentences = [
         _("By this estimate %(amount)s for %(time)s of work.")
         % {"amount": range_text(*amounts), "time": range_text(*times)}
@@ -193,9 +193,9 @@ def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
 
 def _caps(study: Study, contents: Contents, rules: Rules) -> list[str]:
     caps = {
-        "item": time_text(study.item_cap_s),
-        "reading": time_text(study.reading_cap_s),
-        "reveal": time_text(study.reveal_cap_s),
+        "item": seconds_text(study.item_cap_s),
+        "reading": seconds_text(study.reading_cap_s),
+        "reveal": seconds_text(study.reveal_cap_s),
     }
     if any(content.training for content in contents):
         sentence = _(
@@ -239,13 +239,13 @@ def _marks(contents: Contents) -> Facts:
     shares = [content.least_check_score or 0 for content in contents if content.checks]
     if not shares:
         return {}
-    share = percent_text(max(shares) / 100)
+    share = share_text(max(shares) / 100)
     sentence = _("After the checks the study ends for you if your score there is below %(share)s.")
     return {_("Can it end early?"): [sentence % {"share": share}]}
 
 
 def _pausing(study: Study, rules: Rules) -> list[str]:
-    minutes, hours = minutes_text(study.lease_minutes), minutes_text(60 * study.expire_hours)
+    minutes, hours = hours_text(study.lease_minutes), hours_text(60 * study.expire_hours)
     return [
         _("To pause, close the page; to go on, open your personal link, which is on every page."),
         *_lost_places(study, rules, {"minutes": minutes, "hours": hours}),

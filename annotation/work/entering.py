@@ -23,6 +23,7 @@ from annotation.access import cookies, throttles
 from annotation.access.cookies import Door
 from annotation.access.requests import HtmxRequest
 from annotation.kinds import answer_kind
+from annotation.kinds.markup import markdown_html
 from annotation.models import (
     Annotator,
     Assignment,
@@ -36,12 +37,12 @@ from annotation.models.frozen import BatchContent, batch_content
 from annotation.work import joining
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
+from annotation.work.languages import in_readers_language
 from annotation.work.links import JoinLink, link_of, new_door, visit_by
 from annotation.work.page import PAGE, Position, context_at, own_work
 from annotation.work.previewing import Trial, to_try
 from annotation.work.refusing import REFUSED, refused, refused_place, refused_stranger, slowed
 from annotation.work.speaking import languages_of, speak
-from annotation.work.wording import in_language, markdown_html
 
 View = Callable[..., Any]
 CONSENT = "annotation/work/consent.html"
@@ -258,7 +259,7 @@ def _consent_page(
         "samples": to_try(contents),
         "short": in_short(link.study, contents),
         "facts": in_detail(link.study, contents),
-        "consent": markdown_html(in_language(link.study.consent_text)),
+        "consent": markdown_html(in_readers_language(link.study.consent_text)),
         "door": door,
         "is_plain": link.is_plain,
         "asks_code": Crowd(request, link.study).is_full,

@@ -15,7 +15,7 @@ from annotation.models.batch import sizes_of
 from annotation.models.frozen import BatchContent
 from annotation.work.finishing import earned
 from annotation.work.money import CENT
-from annotation.work.wording import minutes_text
+from annotation.work.wording import hours_text
 from scoring.tables.words import counted
 
 # For one example, with all that belongs to it, where nobody has worked on the tasks yet.
@@ -127,7 +127,7 @@ def unequal_lengths(study: Study, batches: Timed) -> str:
         return ""
     ordered = sorted(batches, key=lambda pair: pair[1])
     (short, least), (long, most) = (
-        (batch, minutes_text(whole_minutes(s))) for batch, s in (ordered[0], ordered[-1])
+        (batch, hours_text(whole_minutes(s))) for batch, s in (ordered[0], ordered[-1])
     )
     return (
         f"A study on {study.channel} has one time and one reward, but {short} takes about {least} "

@@ -20,13 +20,14 @@ from django.utils.translation import gettext as _
 
 from annotation import models
 from annotation.kinds import answer_kind, compare, gold_in_force
+from annotation.kinds.markup import markdown_html
 from annotation.models.frozen import BatchContent, FrozenExample, TaskContent, batch_content
 from annotation.work.closing_page import code_of, ending_of, heading_of
 from annotation.work.consent_facts import ahead
 from annotation.work.finishing import earned
 from annotation.work.judging import current_example, judgement_at
 from annotation.work.room import Room, room_among, room_of
-from annotation.work.wording import amount_text, markdown_html
+from annotation.work.wording import amount_text
 
 PAGE = "annotation/work/work.html"
 # From so many answers on it is said how long the rest will take.

@@ -26,7 +26,7 @@ from annotation.work.judging import BrowserTimes
 from annotation.work.links import leads_to
 from annotation.work.refusing import REFUSED
 from annotation.work.speaking import speak
-from annotation.work.wording import minutes_text, time_text
+from annotation.work.wording import hours_text, seconds_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
 # Django's forms would take a sixth of a step's time.
@@ -148,15 +148,15 @@ def submit(request: HtmxRequest, assignment: Assignment) -> str:
     cap_s = assignment.study.item_cap_s
     if is_ours and judgement is not None and judgement.paid_ms >= 1000 * cap_s:
         sentence = _("The last item took more than %(time)s: the rest counted as a pause.")
-        return sentence % {"time": time_text(cap_s)}
+        return sentence % {"time": seconds_text(cap_s)}
     if is_ours and judgement is not None and _is_time_for_break(assignment, judgement.paid_ms):
         return _(
             "You have worked for %(worked)s. Take a break if you like: your place is kept for "
             "%(kept)s. A pause is not paid: on this page at most %(cap)s are."
         ) % {
-            "worked": minutes_text(assignment.paid_ms // 60_000),
-            "kept": minutes_text(assignment.study.lease_minutes),
-            "cap": time_text(cap_s),
+            "worked": hours_text(assignment.paid_ms // 60_000),
+            "kept": hours_text(assignment.study.lease_minutes),
+            "cap": seconds_text(cap_s),
         }
     if is_ours or not judging.counts_otherwise(assignment, step=step, form=form):
         return ""

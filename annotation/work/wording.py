@@ -1,21 +1,17 @@
 """Amounts and times as people read them, the same on every page."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache
 
 from babel import Locale, UnknownLocaleError
 from babel.numbers import NumberPattern, format_currency, format_percent, parse_pattern
 from django import template
 from django.conf import settings
-from django.utils.safestring import SafeString
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.kinds.markup import MARKDOWN, RICH, rendered
-from annotation.models.benchmark import Markup
 from annotation.work.money import smallest_unit
 
 # What stands between hours, minutes and seconds, where it is no space.
@@ -36,8 +32,9 @@ def _present_locale() -> Locale:
 
 @register.filter("money")
 def amount_text(amount: Decimal | int, currency: str, places: int | None = None) -> str:
-    """Write an amount in the way of the reader's language, with the currency's code, and with as
-    many places as that has: 1,234.50 USD, 1,234 JPY."""
+    """Write an amount in the way of the reader's language, with the currency's code: 1,234.50 USD.
+    Whole amounts of a currency without cents have no places, 1,234 JPY; what was due in it before
+    whole ones were paid keeps its two, 21.77 JPY."""
     if places is None:
         places = 0 if amount == int(amount) and smallest_unit(currency) == 1 else 2
     shape = _shape(_present_locale(), places)
@@ -59,30 +56,14 @@ def about_amount(amount: Decimal, currency: str) -> str:
     return short_amount(amount.quantize(Decimal(1)) if amount >= 10 else amount, currency)
 
 
-def in_minutes(minutes: int) -> str:
-    """Write up to two hours in minutes alone: 75 minutes."""
-    if minutes > 120:
-        return minutes_text(minutes)
-    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
-
-
-def time_text(seconds: int) -> str:
-    """Write a time to the second, so that an amount can be worked out: 20 minutes 54 seconds."""
-    minutes, rest = divmod(seconds, 60)
-    parts = [minutes_text(minutes)] if minutes else []
-    if rest or not minutes:
-        parts.append(ngettext("%(n)d second", "%(n)d seconds", rest) % {"n": rest})
-    return _side_by_side(parts)
-
-
 @register.simple_tag
 def gap() -> str:
     """What stands between two sentences: nothing where scripts have no spaces."""
     return " " if JOINTS.get(get_language() or "", " ") else ""
 
 
-@register.filter("minutes")
-def minutes_text(minutes: int) -> str:
+@register.filter("hours")
+def hours_text(minutes: int) -> str:
     """Write a time from an hour on with its hours: 7 hours 58 minutes."""
     hours, rest = divmod(minutes, 60)
     parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
@@ -91,12 +72,28 @@ def minutes_text(minutes: int) -> str:
     return _side_by_side(parts)
 
 
+def minutes_text(minutes: int) -> str:
+    """Write up to two hours in minutes alone: 75 minutes."""
+    if minutes > 120:
+        return hours_text(minutes)
+    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
+
+
+def seconds_text(seconds: int) -> str:
+    """Write a time to the second, so that an amount can be worked out: 20 minutes 54 seconds."""
+    minutes, rest = divmod(seconds, 60)
+    parts = [hours_text(minutes)] if minutes else []
+    if rest or not minutes:
+        parts.append(ngettext("%(n)d second", "%(n)d seconds", rest) % {"n": rest})
+    return _side_by_side(parts)
+
+
 def _side_by_side(parts: Sequence[str]) -> str:
     return JOINTS.get(get_language() or "", " ").join(parts)
 
 
 @register.filter("percent")
-def percent_text(score: float) -> str:
+def share_text(score: float) -> str:
     """A score between 0 and 1 in whole percent; what is not quite all or nothing stays so."""
     whole = round(100 * score)
     if 0 < score < 1:
@@ -104,15 +101,15 @@ def percent_text(score: float) -> str:
     return str(format_percent(Decimal(whole) / 100, locale=_present_locale()))
 
 
-def share_text(percent: float, rounding: str) -> str:
+def percent_text(percent: float, rounding: str) -> str:
     """Write a share in whole percent, or else in tenths: 59.9%."""
     share = Decimal(str(percent)).quantize(Decimal("0.1"), rounding) / 100
     return str(format_percent(share, locale=_present_locale(), decimal_quantization=False))
 
 
 @register.filter
-def beyond(most: int, items: Sequence[object]) -> range:
-    """A step for each item that is missing to the most that there are."""
+def missing_steps(most: int, items: Sequence[object]) -> range:
+    """The steps for a loop over what these items lack to the most that there are."""
     return range(most - len(items))
 
 
@@ -138,30 +135,3 @@ def language_name(code: str) -> str:
         locale, present = _locale(code), _present_locale()
         return "" if locale.language == present.language else locale.get_display_name(present) or ""
     return ""
-
-
-# A line such as “[de]” begins the text for that language.
-_LANGUAGE = re.compile(rf"^\[({'|'.join(dict(settings.LANGUAGES))})\][ \t]*$", re.MULTILINE)
-
-
-def by_language(text: str) -> tuple[str, dict[str, str]]:
-    """The text that names no language, and the others by theirs."""
-    first, *rest = (part.strip() for part in _LANGUAGE.split(text))
-    return first, dict(zip(rest[::2], rest[1::2], strict=True))
-
-
-def in_languages(first: str, texts: Mapping[str, str]) -> str:
-    """One text of several, as `by_language` reads it."""
-    return "\n\n".join([*filter(None, [first]), *(f"[{code}]\n{texts[code]}" for code in texts)])
-
-
-def in_language(text: str) -> str:
-    """The part of a text that is for the reader's language; where there is none, the first."""
-    first, by_code = by_language(text)
-    return by_code.get(get_language() or "") or first or next(iter(by_code.values()), "")
-
-
-@lru_cache(maxsize=256)
-def markdown_html(text: str, markup: str = Markup.NONE) -> SafeString:
-    """A description, or a text for consent; with mathematics where a task's markup says so."""
-    return rendered(text, RICH if markup == Markup.MARKDOWN else MARKDOWN)

@@ -14,7 +14,7 @@ from django.utils.html import strip_tags
 from django.utils.text import slugify
 
 from annotation.kinds import answer_kind
-from annotation.work.wording import markdown_html
+from annotation.kinds.markup import markdown_html
 from scoring.report.facts import Facts
 from scoring.report.results import agreement_table, results_table, tests_table
 from scoring.report.words import few, without_stop

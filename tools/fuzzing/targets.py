@@ -28,6 +28,7 @@ from annotation.benchmarks.formats.task_files import read_task_file
 from annotation.benchmarks.importing import import_benchmark, import_episodes, read_source
 from annotation.benchmarks.looking import looks
 from annotation.kinds import answer_kind
+from annotation.kinds.markup import markdown_html
 from annotation.models import Assignment, Benchmark, Channel, Item, ItemSet, Job, Kind, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
@@ -36,7 +37,6 @@ from annotation.studies.study_file import writing
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.reading import StudyFile, read_study_file
 from annotation.work.judging import current_example
-from annotation.work.wording import markdown_html
 from config.backups.archive import (
     IDENTITY_KEY,
     MANIFEST,

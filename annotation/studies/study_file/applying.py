@@ -30,7 +30,7 @@ from annotation.studies.study_file.writing import (
     content_of,
     document,
 )
-from annotation.work.wording import in_languages
+from annotation.work.languages import join_languages
 
 TABLES = (*OF_STUDY, "pools", "batches", "outcomes")
 NEEDED = ("name", "title", "benchmark")
@@ -152,7 +152,7 @@ def _consent(file: StudyFile, said: Mapping[str, Any]) -> str:
             sentence = "No text in UTF-8 can be read there: check the name."
             raise file.wrong(place, sentence) from error
     file.check_keys(("study", "consents"), dict(settings.LANGUAGES))
-    return in_languages(first.strip(), {code: text.strip() for code, text in by_code.items()})
+    return join_languages(first.strip(), {code: text.strip() for code, text in by_code.items()})
 
 
 def _pools(file: StudyFile, before: Content | None) -> list[Pool]:

@@ -12,7 +12,7 @@ from annotation.models import Batch, JoinAnswer, Outcome, OutcomeRule, Pool, Stu
 from annotation.models.settings import BY_COLUMN, Setting, in_table
 from annotation.studies.study_file.batch_tables import batch_tables
 from annotation.studies.study_file.reading import FULL, column_of, plain
-from annotation.work.wording import by_language, in_languages
+from annotation.work.languages import join_languages, split_by_language
 
 OUTCOMES: Sequence[str] = [*Outcome.values, *JoinAnswer.values]
 
@@ -83,8 +83,8 @@ def _written(setting: Setting, value: Any) -> Any:
 
 def _consent(text: str) -> dict[str, Any]:
     """The text by language, where that says the same."""
-    first, by_code = by_language(text)
-    is_same = in_languages(first, by_code) == text
+    first, by_code = split_by_language(text)
+    is_same = join_languages(first, by_code) == text
     return {"consent": first, "consents": by_code} if is_same else {"consent": text}
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.work.wording import markdown_html
+from annotation.kinds.markup import markdown_html
 
 
 def test_shows_lists_paragraphs_and_emphasis() -> None:

@@ -13,8 +13,8 @@ from annotation.models import Batch, Kind, Task
 from annotation.models.frozen import draft_content
 from annotation.studies.lifecycle import start_study
 from annotation.work.consent_facts import asked_of
+from annotation.work.languages import in_readers_language
 from annotation.work.previewing import to_try
-from annotation.work.wording import in_language
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -128,12 +128,12 @@ def test_takes_nothing_else_for_a_sample(sample: object) -> None:
 def test_reads_the_part_of_a_text_for_the_readers_language() -> None:
     text = "We store answers.\n\n[de]\nWir speichern Antworten.\n[x] stays."
     with override("en"):
-        assert in_language(text) == "We store answers."
-        assert in_language("[de]\nNur deutsch.") == "Nur deutsch."
-        assert in_language("As [de] it is.") == "As [de] it is."
+        assert in_readers_language(text) == "We store answers."
+        assert in_readers_language("[de]\nNur deutsch.") == "Nur deutsch."
+        assert in_readers_language("As [de] it is.") == "As [de] it is."
     with override("de"):
-        assert in_language(text) == "Wir speichern Antworten.\n[x] stays."
-        assert in_language("We store.") == "We store."
+        assert in_readers_language(text) == "Wir speichern Antworten.\n[x] stays."
+        assert in_readers_language("We store.") == "We store."
     several = f"{text}\n[zh-hans]\n我们保存答案。\n[ar]\nنحفظ الإجابات."
     for language, part in (
         ("zh-hans", "我们保存答案。"),
@@ -141,7 +141,7 @@ def test_reads_the_part_of_a_text_for_the_readers_language() -> None:
         ("fr", "We store answers."),
     ):
         with override(language):
-            assert in_language(several) == part
+            assert in_readers_language(several) == part
 
 
 def test_offers_one_of_each_task_though_titles_are_alike() -> None:

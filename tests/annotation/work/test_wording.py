@@ -12,8 +12,8 @@ from annotation.work.wording import (
     language_name,
     percent_text,
     range_text,
+    seconds_text,
     share_text,
-    time_text,
 )
 
 
@@ -58,8 +58,8 @@ def test_groups_and_keeps_every_cent_as_written_in_india() -> None:
 )
 def test_writes_shares_in_the_readers_way(language: str, whole: str, tenths: str) -> None:
     with translation.override(language):
-        assert percent_text(2 / 3) == whole
-        assert share_text(59.98, ROUND_FLOOR) == tenths
+        assert share_text(2 / 3) == whole
+        assert percent_text(59.98, ROUND_FLOOR) == tenths
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_puts_no_space_between_sentences_of_scripts_without(language: str, text:
 )
 def test_counts_time_in_the_forms_of_the_language(language: str, text: str) -> None:
     with translation.override(language):
-        assert time_text(3723) == text
+        assert seconds_text(3723) == text
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_calls_another_language_by_the_readers_name(reader: str, code: str, name
     ],
 )
 def test_writes_a_time_to_the_second(seconds: int, text: str) -> None:
-    assert time_text(seconds) == text
+    assert seconds_text(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_writes_a_time_to_the_second(seconds: int, text: str) -> None:
     [(0, "0"), (0.001, "1"), (0.4, "40"), (2 / 3, "67"), (0.999, "99"), (1, "100")],
 )
 def test_writes_a_score_in_percent_and_rounds_to_neither_end(score: float, text: str) -> None:
-    assert percent_text(score) == f"{text}%"
+    assert share_text(score) == f"{text}%"
 
 
 @pytest.mark.parametrize(
