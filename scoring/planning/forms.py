@@ -64,6 +64,8 @@ GROUPS = {
     for title, sliders in described_beside(__file__).items()
 }
 SLIDERS = {name: slider for sliders in GROUPS.values() for name, slider in sliders.items()}
+# Fewer cannot be planned; a test set that has fewer is planned as if it had so many.
+LEAST_ITEMS = int(SLIDERS["max_items"].limits[0])
 
 
 class PlanForm(forms.Form):
@@ -296,7 +298,7 @@ def values_of_task(task: Task) -> dict[str, str]:
     values = {"task": str(task.pk)}
     if sizes := _items_by_shots(task):
         shots = max(sizes)
-        values |= {"shots": str(shots), "max_items": str(max(2, sizes[shots]))}
+        values |= {"shots": str(shots), "max_items": str(max(LEAST_ITEMS, sizes[shots]))}
     return values
 
 

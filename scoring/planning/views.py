@@ -20,7 +20,7 @@ from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.drafting import draft_study, expect_seconds
 from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
-from scoring.planning.forms import DIFFERENCE, DraftForm, PlanForm, StartForm
+from scoring.planning.forms import DIFFERENCE, LEAST_ITEMS, DraftForm, PlanForm, StartForm
 from scoring.planning.plans import Plan, make_plan
 from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
@@ -34,13 +34,18 @@ MOST_SIMULATED = 10_000
 def plan(request: ResearcherRequest) -> HttpResponse:
     """The whole page, or only its result when a slider moved."""
     if "pilot" in request.GET:
-        return _started(request)
+        return _filled_from_pilot(request)
     form = PlanForm.from_query(request.GET)
-    task, pilot = request.GET.get("task"), request.GET.get("from")
-    asked = {"task": task, "pilot": pilot, "difference": form["difference"].value()}
+    task = request.GET.get("task")
+    start = {
+        "task": task,
+        # The pilot that the values came from; `pilot` is one to take values from.
+        "pilot": request.GET.get("from"),
+        "difference": form["difference"].value(),
+    }
     context: dict[str, Any] = {
         "form": form,
-        "start": StartForm(user=request.user, initial=asked),
+        "start": StartForm(user=request.user, initial=start),
         "draft": DraftForm(user=request.user, initial={"task": task}),
         **_result(form),
     }
@@ -73,8 +78,9 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
             return redirect("scoring:builder", study.slug)
     context = {"form": form, "start": StartForm(user=request.user), "draft": draft, **_result(form)}
     if draft.fewer_items is not None:
-        of_task = {"task": request.POST["task"], "max_items": max(2, draft.fewer_items)}
-        context["with_task"] = urlencode({**form.data, **of_task})
+        max_items = max(LEAST_ITEMS, draft.fewer_items)
+        fitting = {**form.data, "task": request.POST["task"], "max_items": max_items}
+        context["fitting_query"] = urlencode(fitting)
     return render(request, "scoring/planning/plan.html", context, status=422)
 
 
@@ -98,19 +104,23 @@ def _result(form: PlanForm) -> dict[str, Any]:
         "best": best,
         "fee": f"{100 * planned.assumptions.fee:.2f}",
         "widths": [rounded(100 * width) for width in (best.width, *best.widths)] if best else [],
-        "spread": _spread(best.annotators, planned.assumptions.splits) if best else "",
+        "spread": _spread_in_words(best.annotators, planned.assumptions.splits) if best else "",
         "contrast": _contrast(planned),
         "table": best_table(planned),
         "frontier": frontier_table(planned),
-        # The document needs neither.
+        # Drawn where a page shows them; the plan as JSON has no pictures.
         "figure": partial(_picture, planned, PAGE),
         "figure_for_phone": partial(_picture, planned, COLUMN),
     }
 
 
-def _spread(people: int, splits: int) -> str:
-    least, more = divmod(people, splits)
-    return f"{least} or {least + 1}" if more else f"{least}"
+def _spread(people: int, splits: int) -> list[int]:
+    """Spread people over splits as evenly as can be, the fuller ones first."""
+    return [len(range(split, people, splits)) for split in range(splits)]
+
+
+def _spread_in_words(people: int, splits: int) -> str:
+    return " or ".join(str(count) for count in sorted(set(_spread(people, splits))))
 
 
 def _picture(plan: Plan, size: Size) -> str:
@@ -134,8 +144,8 @@ def _contrast(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _started(request: ResearcherRequest) -> HttpResponse:
-    """Back to the page, with the values of a task and a pilot in the fields."""
+def _filled_from_pilot(request: ResearcherRequest) -> HttpResponse:
+    """Go back to the page, with the values of a task and a pilot in the fields."""
     start = StartForm(request.GET, user=request.user)
     query = {name: str(request.GET[name]) for name in request.GET if name not in start.fields}
     if start.is_valid():
@@ -158,29 +168,29 @@ def _started(request: ResearcherRequest) -> HttpResponse:
 
 @transaction.atomic
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
-    """Its people are spread over the splits as evenly as can be."""
+    """Make the study, with its people spread over the splits; parts have one person each."""
     data = form.cleaned_data
     of_plan = ("shots", "items", "viewers", "seen", "currency")
     names = ("task", "slug", "title", "channel", *of_plan)
-    least, more = divmod(data["annotators"], data["splits"])
-    if data["viewers"]:
-        if data["splits"] > 1:
-            raise BadInput("A test set in parts is planned for one split: plan it with one.")
-        least, more = 1, 0
-    if not least:
+    if data["viewers"] and data["splits"] > 1:
+        raise BadInput("A test set in parts is planned for one split: plan it with one.")
+    spread = _spread(data["annotators"], data["splits"])
+    fewest = spread[-1]
+    if not fewest:
         raise BadInput(
             f"{data['annotators']} people cannot be spread over {data['splits']} splits."
         )
     study = draft_study(
         **{name: data[name] for name in names},
         batches=data["splits"],
-        annotators=least,
+        annotators=fewest,
         hourly_rate=data["rate"],
         platform_fee=data["fee"] or Decimal(0),
         owner=request.user,
     )
-    fuller = list(study.batches.order_by("pk").values_list("pk", flat=True)[:more])
-    study.batches.filter(pk__in=fuller).update(wanted=least + 1)
+    batches = study.batches.order_by("pk").values_list("pk", flat=True)
+    fuller = [pk for pk, people in zip(batches, spread, strict=False) if people > fewest]
+    study.batches.filter(pk__in=fuller).update(wanted=fewest + 1)
     expect_seconds(study, seconds_for(study, data["cost"]))
     return study
 
