@@ -8,6 +8,7 @@ from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill, system_of
 from scoring.comparison.comparison import Comparison, block_of
 from scoring.contrasts import outcomes
 from scoring.contrasts.difference import Difference, Sort, name_of, runs_text
+from scoring.contrasts.differences import SUPPLEMENT
 from scoring.tables.words import counted
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
@@ -79,8 +80,8 @@ class ForestLine:
         # Why an interval that leaves out 0 decides nothing.
         leans = outcomes.claimed_state(test) in outcomes.LEANING
         within = f"may be within {test.margin:g} points" if leans else ""
-        about = [people, floor, self.alike, runs_text(test.runs), clusters, _came(test)]
-        return list(filter(None, [*about, *test.reasons, test.disputed, within]))
+        about = [people, floor, self.alike, runs_text(test.runs), clusters, *_doubts(test)]
+        return list(filter(None, [*about, test.disputed, within]))
 
     def place(self, reach: float) -> None:
         """Place the line on an axis whose middle is 0."""
@@ -156,8 +157,12 @@ def forest(
     }
 
 
-def _came(test: Difference) -> str:
-    return f"added {test.supplement}" if test.supplement and not test.exploratory else ""
+def _doubts(test: Difference) -> list[str]:
+    """Why it is not sure, and when it came: whoever reads the day knows it for a supplement."""
+    if not test.supplement or test.exploratory:
+        return [*test.reasons]
+    reasons = (reason for reason in test.reasons if reason != SUPPLEMENT)
+    return [f"added {test.supplement}", *reasons]
 
 
 def _once(heading: str, lines: Sequence[ForestLine]) -> str:
@@ -166,7 +171,7 @@ def _once(heading: str, lines: Sequence[ForestLine]) -> str:
     if len(tested) < FEWEST_ALIKE:
         return heading
     tests = [drawn.test for drawn in tested if drawn.test]
-    each = (frozenset(filter(None, [_came(test), *test.reasons])) for test in tests)
+    each = (frozenset(_doubts(test)) for test in tests)
     if not (shared := frozenset.intersection(*each)):
         return heading
     for drawn in tested:

@@ -343,6 +343,21 @@ def test_says_which_beaten_systems_do_not_clearly_show_skill() -> None:
     assert said(79.0, "behind") == ""
 
 
+def test_says_of_a_supplement_when_it_was_added_and_not_twice_what_it_is() -> None:
+    tests = [
+        replace(
+            FOUND,
+            task=task,
+            certainty="probable",
+            reasons=("a supplement",),
+            supplement="2026-11-23",
+        )
+        for task in "abc"
+    ]
+    [heading] = told(*tests).forest
+    assert heading.endswith("All: added 2026-11-23")
+
+
 def test_says_once_what_stands_beside_every_line() -> None:
     few, other = ("fewer than eight people",), ("a supplement",)
     tests = [
