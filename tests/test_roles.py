@@ -103,7 +103,7 @@ def made_world() -> World:
     study, benchmark = batch.study, batch.study.benchmark
     invite(study, ["anna@example.org"])
     measured.run(batch.task)
-    measured.analysed(study)
+    make.closed(study)
     sampled(benchmark=benchmark.name)
     answered(benchmark.tasks.get(slug="topics"), {1: 3})
     uploading = measured.run(
@@ -125,6 +125,10 @@ def made_world() -> World:
         for own in (draft, rehearsal):
             own.memberships.create(user=User.objects.get(username=role), role=role)
     add_comment(batch.assignments.first(), text="Typo.", step=None, at=make.NOON)
+    figure = measured.reported(benchmark, batch.task.slug)
+    # Whoever asks finds both kept, as nothing that follows counts in them.
+    for of_benchmark in (False, True):
+        measured.analysed(study, of_benchmark=of_benchmark)
     return World(
         batch=batch,
         assignment=batch.assignments.first(),
@@ -132,7 +136,7 @@ def made_world() -> World:
         rehearsal=rehearsal,
         run=uploading,
         job=Job.objects.create(kind="import_benchmark", author=superuser),
-        figure=measured.reported(benchmark, batch.task.slug),
+        figure=figure,
         decision=BoardDecision.objects.create(study=study, stands=True, decided_at=make.NOON),
         board=Leaderboard.objects.create(benchmark=benchmark),
         imported=ImportedStudy.objects.create(
