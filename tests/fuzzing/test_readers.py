@@ -34,13 +34,13 @@ def case(name: str, *values: object) -> Any:
     return pytest.param(name, *values, marks=marks)
 
 
-@pytest.mark.parametrize("name", map(case, TARGETS))
+@pytest.mark.parametrize("name", [case(name) for name in TARGETS])
 def test_takes_what_the_search_begins_with(name: str) -> None:
     target = TARGETS[name]
     assert any(target.try_out(seed) for seed in target.seeds())
 
 
-@pytest.mark.parametrize("name", map(case, TARGETS))
+@pytest.mark.parametrize("name", [case(name) for name in TARGETS])
 def test_takes_or_refuses_what_was_changed(name: str) -> None:
     target, random = TARGETS[name], Random(name)
     seeds = target.seeds()
