@@ -92,8 +92,8 @@ def folder(name: str, default: Path) -> Path:
     return path
 
 
-def kept_secret(path: Path, *, length: int = 48, first: str = "") -> str:
-    """The secret kept in a file: at the first call this one or random bytes, then that again."""
+def ensure_secret(path: Path, *, length: int = 48, first: str = "") -> str:
+    """The secret that a file keeps; the first call makes it, of `first` or of random bytes."""
     if not path.exists():
         _write_once(path, first or secrets.token_urlsafe(length))
     return path.read_text().strip()

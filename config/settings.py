@@ -23,7 +23,7 @@ DEBUG = IS_LOCAL and env.boolean("DEBUG_PAGES", default=False)
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var")
 
 if IS_LOCAL:
-    SECRET_KEY = env.kept_secret(DATA_DIR / "secret-key")
+    SECRET_KEY = env.ensure_secret(DATA_DIR / "secret-key")
 else:
     SECRET_KEY = env.required(
         "SECRET_KEY", "production (DEBUG=0) signs with a long random value that only you know"
@@ -33,7 +33,7 @@ else:
 # does: annotation/access/identity.py notices when the key changes.
 IDENTITY_KEY = env.text("IDENTITY_KEY", "")
 if IS_LOCAL and not IDENTITY_KEY:
-    IDENTITY_KEY = env.kept_secret(DATA_DIR / "identity-key", first=SECRET_KEY)
+    IDENTITY_KEY = env.ensure_secret(DATA_DIR / "identity-key", first=SECRET_KEY)
 
 # Where people reach this installation: for the links that commands print.
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")

@@ -24,7 +24,7 @@ from rest_framework.utils.json import strict_constant
 from rest_framework.views import APIView
 
 from annotation.access.requests import NO, YES, ResearcherRequest
-from annotation.access.serializers import SAID, Fields, refuse_unknown
+from annotation.access.serializers import MESSAGES, Fields, refuse_unknown
 from annotation.models import Job
 from annotation.models.errors import BadInput, Misplaced, NotReady, Refusal
 from annotation.models.texts import dotted, nearest, storable
@@ -215,7 +215,7 @@ def _worded(detail: str) -> str:
     code = getattr(detail, "code", "")
     usual = next((str(error.default_detail) for error in USUAL if error.default_code == code), "")
     is_usual = usual and detail.startswith(usual.partition("{")[0])
-    return SAID["requests"][code] if is_usual else str(detail)
+    return MESSAGES["requests"][code] if is_usual else str(detail)
 
 
 def _sentences(data: Any, place: tuple[str | int, ...]) -> Iterator[tuple[Any, str]]:
@@ -285,7 +285,7 @@ def check_form(request: Request, form: BaseForm) -> None:
         raise exceptions.ValidationError({name: ["This is true or false."] for name in wrong})
     form.data = {name: value for name, value in sent.items() if ticks.get(name) not in NO}
     if not form.is_valid():
-        missing = SAID["fields"]["required"]
+        missing = MESSAGES["fields"]["required"]
         raise exceptions.ValidationError(
             {
                 name: [missing if error.code == "required" else error.messages[0] for error in said]

@@ -9,19 +9,19 @@ from rest_framework import exceptions, serializers
 from annotation.models.texts import described_beside, nearest, storable
 
 # How what is wrong with a field is said, and with a request, by Django REST framework's codes.
-SAID = described_beside(__file__)
+MESSAGES = described_beside(__file__)
 Messages: TypeAlias = dict[str, StrOrPromise]
 
 
-class Said:
-    """Says what is wrong in our words, not in the framework's."""
+class OurWords:
+    """A field that says what is wrong in our words, not in the framework's."""
 
-    default_error_messages: ClassVar[Messages] = SAID["fields"]
+    default_error_messages: ClassVar[Messages] = MESSAGES["fields"]
 
 
-class _OfItsType(Said):
-    """A value of another type of JSON is refused, as the schema says: what is a number to somebody
-    is a text to somebody else."""
+class _OfItsType(OurWords):
+    """A field that refuses a value of another type of JSON, as the schema says: what is a number
+    to somebody is a text to somebody else."""
 
     type: ClassVar[type]
 
@@ -54,24 +54,24 @@ class Whole(_OfItsType, serializers.IntegerField):
 
     def to_internal_value(self, data: Any) -> Any:
         # JSON has one kind of number: 3.0 is a whole one.
-        is_whole = isinstance(data, float) and data.is_integer()
-        return super().to_internal_value(int(data) if is_whole else data)
+        is_whole_float = isinstance(data, float) and data.is_integer()
+        return super().to_internal_value(int(data) if is_whole_float else data)
 
 
-class OneOf(Said, serializers.ChoiceField):
+class OneOf(OurWords, serializers.ChoiceField):
     def fail(self, key: str, **about: Any) -> Any:
         super().fail(key, known=", ".join(map(str, self.choices)), **about)
 
 
-class ListOf(Said, serializers.ListField):
+class ListOf(OurWords, serializers.ListField):
     default_error_messages: ClassVar[Messages] = {
         "min_length": "These are too few: {min_length} is the least.",
         "max_length": "These are too many: {max_length} is the most.",
     }
 
 
-class Fields(Said, serializers.Serializer[Any]):
-    """Those that are known, and no others."""
+class Fields(OurWords, serializers.Serializer[Any]):
+    """A body with the fields that are known, and no others."""
 
     default_error_messages: ClassVar[Messages] = {"invalid": "This is an object: {{…}}."}
 

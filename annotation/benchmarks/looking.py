@@ -33,14 +33,15 @@ FIRST = 3
 
 @queue.runs(JOB, keeps_upload=True)
 def look_at_uploaded(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments as of an import. What can be read in two ways is a question, with its answers."""
-    source, arguments = uploaded(job)
+    """Look at an upload, read as an import with the job's arguments would read it. What can be read
+    in two ways comes back as a question, with its answers."""
+    source, how = uploaded(job)
     try:
-        read, ignored = read_source(source, arguments.pop("tasks", None), progress, **arguments)
+        tasks, ignored = read_source(source, how.pop("tasks", None), progress, **how)
     except Ambiguous as question:
         readings, row = list(question.readings.items()), list(question.row.items())
         return {"question": {"readings": readings, "row": row}, "summary": question.what}
-    return {"looks": looks(read, progress), "ignored": ignored, "summary": "The files were read."}
+    return {"looks": looks(tasks, progress), "ignored": ignored, "summary": "The files were read."}
 
 
 def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
@@ -50,7 +51,7 @@ def first_table(job: Job) -> tuple[str, Fields, dict[str, list[str]]]:
     with open_files(source, how["file_name"]) as files:
         if find_folders(files.names, files.title)[0]:
             raise BadInput("These files are in the layout of CLUES, whose fields have their names.")
-        tasks, _ignored = find_tables(files.names, files.title, [])
+        tasks, _ignored = find_tables(files.names, files.title, task_files=())
         task = tasks[0]
         file = task.sets[0].files[0]
         data = files.read(file)
@@ -87,14 +88,15 @@ def _look(task: ReadTask, report: TaskReport) -> dict[str, Any]:
     }
 
 
-def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
-    """Options with whether they are right; without any, the answers that are right."""
+def _item(row: ReadExample, read_set: ReadSet) -> dict[str, Any]:
+    """An item with its gold. Beside each of its own options, or of the labels of its set, stands
+    whether it is right; where an answer is typed or selected there are none."""
     gold = [text for texts in row.gold_texts for text in texts]
     if row.options:
         options = [[text, str(n) in gold] for n, text in enumerate(row.options)]
     else:
         right = {*map(in_one_form, gold)}
-        options = [[text, in_one_form(text) in right] for text in of.choices]
+        options = [[text, in_one_form(text) in right] for text in read_set.choices]
     return {
         "where": row.where,
         "context": [*filter(None, row.context)],
@@ -105,7 +107,7 @@ def _item(row: ReadExample, of: ReadSet) -> dict[str, Any]:
 
 
 def in_lines(seen: Mapping[str, Any]) -> Iterator[str]:
-    """A look as a terminal shows it: a star for what is right."""
+    """A look at a task as a terminal shows it: a star for what is right."""
     yield f"{seen['slug']}: {seen['kind']}; {', '.join(seen['sets'])}"
     for message, examples in seen["doubts"]:
         yield f"  warning: {message} {'; '.join(examples)}"

@@ -39,7 +39,7 @@ def file_of(table: str) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldTable:
     table: str
     columns: list[str]
     rows: int
@@ -53,7 +53,7 @@ class Held:
 class Manifest:
     made_at: str
     migrations: list[tuple[str, str]]
-    tables: list[Held]
+    tables: list[HeldTable]
     format: int = FORMAT
 
     @property
@@ -83,7 +83,7 @@ class Backup(AbstractContextManager["Backup"]):
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def lines(self, table: Held) -> Iterator[bytes]:
+    def lines(self, table: HeldTable) -> Iterator[bytes]:
         with self._zip.open(file_of(table.table)) as lines:
             yield from lines
 
@@ -110,7 +110,7 @@ def _read_manifest(text: bytes) -> Manifest:
     return Manifest(
         made_at=datetime.fromisoformat(read["made_at"]).isoformat(),
         migrations=[(str(app), str(name)) for app, name in read["migrations"]],
-        tables=[Held(**table) for table in read["tables"]],
+        tables=[HeldTable(**table) for table in read["tables"]],
     )
 
 
@@ -251,7 +251,7 @@ def snapshot() -> Iterator[str]:
         del connections[SNAPSHOT]
 
 
-def _write(archive: ZipFile, table: Table, using: str) -> Held:
+def _write(archive: ZipFile, table: Table, using: str) -> HeldTable:
     label = table._meta.label_lower
     with archive.open(ZipInfo(file_of(label)), "w", force_zip64=True) as file:
 
@@ -260,4 +260,4 @@ def _write(archive: ZipFile, table: Table, using: str) -> Held:
                 file.write(line)
                 yield line
 
-        return Held(label, columns_of(table), *content_of(written()))
+        return HeldTable(label, columns_of(table), *content_of(written()))

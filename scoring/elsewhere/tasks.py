@@ -14,8 +14,9 @@ JOB = "import_people"
 
 @queue.runs(JOB)
 def import_uploaded_people(job: Job, progress: queue.Progress) -> queue.Result:
-    """The upload is the file; arguments: benchmark, its id, and the fields of an `Order` besides,
-    with `dry_run`. Safe to run twice: what an attempt stored that was lost is there."""
+    """Import the file of a job's upload. The job's arguments are the id of the `benchmark`, the
+    other fields of an `Order`, and `dry_run`. It is safe to run twice: the study that a lost
+    attempt has stored is looked up, and not stored again."""
     arguments: dict[str, Any] = {**job.arguments}
     benchmark = Benchmark.objects.filter(pk=arguments.pop("benchmark")).first()
     if job.upload is None or benchmark is None:

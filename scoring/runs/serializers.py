@@ -12,7 +12,7 @@ from annotation.access.serializers import (
     Messages,
     Name,
     OneOf,
-    Said,
+    OurWords,
     Text,
     Whole,
     YesOrNo,
@@ -36,7 +36,7 @@ NUMBER = {"type": "integer", "minimum": 0, "maximum": records.LARGEST}
 
 
 @extend_schema_field({"oneOf": [{**TEXT, "minLength": 1}, {"type": "integer"}]})
-class IdField(Said, serializers.CharField):
+class IdField(OurWords, serializers.CharField):
     """Numbers count as strings, as in files."""
 
     default_error_messages: ClassVar[Messages] = {"invalid": "This is a text or a whole number."}
@@ -48,7 +48,7 @@ class IdField(Said, serializers.CharField):
 
 
 @extend_schema_field({"oneOf": [NUMBER, {**TEXT, "enum": [FULLY_SUPERVISED]}]})
-class ShotsField(Said, serializers.Field[Any, object, int | str, Run]):
+class ShotsField(OurWords, serializers.Field[Any, object, int | str, Run]):
     """A number, or "all" for fully supervised."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -68,7 +68,7 @@ class ShotsField(Said, serializers.Field[Any, object, int | str, Run]):
 
 
 @extend_schema_field({"oneOf": [{"type": "array", "items": TEXT}, TEXT]})
-class AnswerField(Said, serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
+class AnswerField(OurWords, serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
     """A list of strings, or one string."""
 
     def to_internal_value(self, data: object) -> tuple[str, ...]:

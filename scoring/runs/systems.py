@@ -36,7 +36,7 @@ class System(NamedTuple):
         return [run for line in self.lines for cell in line.cells for run in cell]
 
     @property
-    def partial(self) -> int:
+    def partial_runs(self) -> int:
         return sum(run.is_partial for run in self.runs)
 
 

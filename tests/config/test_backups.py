@@ -18,7 +18,7 @@ from pytest_django import Settings
 from annotation.models import Batch, Benchmark, IdentityKey, Job, JobFile, Judgement
 from annotation.models.errors import BadInput
 from config.backups import archive, restoring
-from config.backups.archive import Backup, Held, Table, write_backup
+from config.backups.archive import Backup, HeldTable, Table, write_backup
 from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make
 from tests.config.databases import NewDatabase, at_work_on, execute
@@ -68,7 +68,7 @@ def _refuse(*arguments: object) -> None:
     raise BadInput("On the way.")
 
 
-def held_by(file: Path) -> list[Held]:
+def held_by(file: Path) -> list[HeldTable]:
     with Backup(file) as backup:
         return backup.manifest.tables
 
@@ -131,7 +131,7 @@ def test_holds_one_moment_and_keeps_nobody_from_writing(
     answers = Judgement.objects.count()
     write = archive._write
 
-    def write_while_people_work(file: ZipFile, table: Table, using: str) -> Held:
+    def write_while_people_work(file: ZipFile, table: Table, using: str) -> HeldTable:
         if table is Batch:
             make.answer(working)
             Benchmark.objects.create(name="begun meanwhile")

@@ -144,19 +144,19 @@ def test_refuses_a_folder_that_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_keeps_a_secret_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "secret"
-    secret = env.kept_secret(path)
+    secret = env.ensure_secret(path)
     assert len(secret) == 64
-    assert env.kept_secret(path) == secret
+    assert env.ensure_secret(path) == secret
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_makes_another_secret_for_another_file(tmp_path: Path) -> None:
-    assert env.kept_secret(tmp_path / "a") != env.kept_secret(tmp_path / "b")
+    assert env.ensure_secret(tmp_path / "a") != env.ensure_secret(tmp_path / "b")
 
 
 def test_gives_one_secret_to_all_who_ask_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
-        secrets = list(pool.map(lambda _: env.kept_secret(tmp_path / "secret"), range(64)))
+        secrets = list(pool.map(lambda _: env.ensure_secret(tmp_path / "secret"), range(64)))
     assert len(set(secrets)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
@@ -164,7 +164,7 @@ def test_gives_one_secret_to_all_who_ask_at_once(tmp_path: Path) -> None:
 def test_keeps_the_winner_of_two_that_found_no_secret(tmp_path: Path) -> None:
     env._write_once(tmp_path / "secret", "first")
     env._write_once(tmp_path / "secret", "second")
-    assert env.kept_secret(tmp_path / "secret") == "first"
+    assert env.ensure_secret(tmp_path / "secret") == "first"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from annotation.benchmarks.formats.parts import (
     sets_of_table,
 )
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import SAID, TableReader
+from annotation.benchmarks.formats.tables import FIELDS_OF_TABLES, TableReader
 from annotation.benchmarks.formats.task_files import shipped_description
 from annotation.benchmarks.scripts import (
     LANGUAGES,
@@ -137,7 +137,7 @@ def read_task(
     draw: Draw | None = None,
     lax: bool = False,
 ) -> content.ReadTask:
-    said = {name: stated.pop(name) for name in SAID if name in stated}
+    said = {name: stated.pop(name) for name in FIELDS_OF_TABLES if name in stated}
     if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
         raise BadInput(f"{task.file}: “{min(of_tables)}” is said of tables alone: leave it out.")
     called = f"{task.name} {files.title}"

@@ -59,7 +59,7 @@ from scoring.core.normalisation import read_number
 
 MARK = "#### "
 # What a task's file says of its tables, and no field of a task holds.
-SAID = (
+FIELDS_OF_TABLES = (
     *("columns", "unused", "missing", "leave_out", "label_names", "answers", "answer_by", "parts"),
     *("rows", "apart_by", "versions", "join", "shared"),
 )
@@ -76,9 +76,9 @@ class TableReader:
         classes: Names | None = None,
         lax: bool = False,
     ) -> None:
-        """said: of the fields in SAID, those of the task's file. called: the task's name. choices:
-        its labels, kind: its kind, if it names them. classes: what numbers stand for, by column.
-        lax: leave out what is not used, whatever it is."""
+        """said: the FIELDS_OF_TABLES of the task's file. called: the task's name. choices: its
+        labels, kind: its kind, if it names them. classes: what numbers stand for, by column. lax:
+        leave out what is not used, whatever it is."""
         self._classes = classes or {}
         self._said, self._called, self._said_kind, self._lax = said, called, kind, lax
         self._choices, self._has_marks = choices, False

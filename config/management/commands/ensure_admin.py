@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.urls import reverse
 
-from config.env import kept_secret
+from config.env import ensure_secret
 
 NAME = "admin"
 
@@ -23,10 +23,10 @@ class Command(BaseCommand):
         users = get_user_model().objects
         admin = users.filter(username=NAME).first()
         if admin is None:
-            admin = users.create_superuser(NAME, password=kept_secret(file, length=12))
+            admin = users.create_superuser(NAME, password=ensure_secret(file, length=12))
         address = settings.PUBLIC_URL + reverse("admin:index")
-        if file.exists() and admin.check_password(kept_secret(file)):
-            self.stdout.write(f"Admin: {address}  user: {NAME}  password: {kept_secret(file)}")
+        if file.exists() and admin.check_password(ensure_secret(file)):
+            self.stdout.write(f"Admin: {address}  user: {NAME}  password: {ensure_secret(file)}")
         else:
             self.stdout.write(
                 f"Admin: {address}  user: {NAME}  password: the one that was set by hand "

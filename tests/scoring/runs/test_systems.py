@@ -46,7 +46,7 @@ def test_orders_runs_by_system_task_shots_and_split(task: Task) -> None:
     columns = columns_of(runs)
     assert columns == ["0 shots", "10 shots", "all"]
     systems = systems_of(runs, columns)
-    assert [(one.name, one.method, len(one.runs), one.partial) for one in systems] == [
+    assert [(one.name, one.method, len(one.runs), one.partial_runs) for one in systems] == [
         ("BERT", "FT", 3, 1),
         ("GPT", "", 1, 0),
         ("GPT", "ICL", 1, 0),
