@@ -15,7 +15,9 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.access.identity import identity_hash
-from annotation.kinds import Form, answer_kind, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Form
+from annotation.kinds.gold import gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,
@@ -350,6 +352,17 @@ def golds_of_all(assignment: Assignment) -> dict[int, list[str]]:
     for task_id in {content.task_of(example).task_id for example in shown}:
         golds |= gold_in_force([example.pk for example in shown], task_id, 1)
     return {key: gold.alternative_texts()[0] for key, gold in golds.items()}
+
+
+# Two answers of each kind that are taken whatever the gold is.
+TWO_ANSWERS: dict[str, tuple[Form, Form]] = {
+    Kind.CHOICE: ({"option": "0"}, {"option": "1"}),
+    Kind.SPANS: ({"none": "1"}, {"spans": "[[0,0,4]]"}),
+    Kind.CANDIDATE: ({"option": "0"}, {"option": "1"}),
+    Kind.TEXT: ({"none": "1"}, {"text": "anna"}),
+    Kind.NUMBER: ({"number": "12"}, {"number": "1130"}),
+    Kind.LABELS: ({"none": "1"}, {"option-0": "1"}),
+}
 
 
 def right_answer(assignment: Assignment, gold: list[str] | None = None) -> Form:

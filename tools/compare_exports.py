@@ -160,7 +160,7 @@ def make_gaps() -> None:
 
 def make_runs(benchmark: Any) -> None:
     """Systems with all splits, with one split, with gaps, fully supervised; and published ones."""
-    from annotation.kinds import gold_in_force
+    from annotation.kinds.gold import gold_in_force
 
     rng = random.Random(7)
     lines, reported = [], []

@@ -36,7 +36,8 @@ from annotation.benchmarks.importing import JOB as STORE
 from annotation.benchmarks.looking import JOB as LOOK
 from annotation.benchmarks.looking import first_table
 from annotation.jobs.queue import enqueue
-from annotation.kinds import gold_in_force, in_full
+from annotation.kinds import in_full
+from annotation.kinds.gold import gold_in_force
 from annotation.models.benchmark import HELD_FIELDS
 from annotation.models.errors import Refusal
 from annotation.models.texts import is_key

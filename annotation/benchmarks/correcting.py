@@ -11,7 +11,9 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import PROTECT
 
 from annotation.benchmarks.storing import IMPORT_REASON
-from annotation.kinds import answer_kind, asked, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
+from annotation.kinds.gold import gold_in_force
 from annotation.kinds.naming import USUAL, WAYS, Way
 from annotation.models import (
     Benchmark,

@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
-from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
+from annotation.kinds import answer_kind
+from annotation.kinds.base import AskedExample, Floor, Golds, asked
 from annotation.models import Example, Gold, Item, ItemSet, Role, Task
 from annotation.models.benchmark import PART
 from scoring.core import s1 as core

@@ -17,8 +17,9 @@ from annotation.benchmarks.formats.flex import TRANSFERS
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport, exposure_key_for
-from annotation.kinds import answer_kind, gold_in_force
+from annotation.kinds import answer_kind
 from annotation.kinds.choice import KIND as CHOICE
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core

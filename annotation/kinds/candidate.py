@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation import kinds
+from annotation.kinds import base
 from annotation.kinds.choice import OneOption
+from annotation.kinds.pieces import Piece, Range, marked
 from annotation.models.frozen import FrozenExample
 from scoring.core import s1 as core
 from scoring.core.normalisation import in_one_form
@@ -13,12 +14,12 @@ from scoring.core.normalisation import in_one_form
 
 def _floor(
     rule: str, in_words: str, score: Callable[..., float], *, is_allowed: bool = True
-) -> kinds.Floor:
-    return kinds.Floor(
+) -> base.Floor:
+    return base.Floor(
         rule,
         in_words,
         lambda asked, golds, policy: score(
-            golds, [[*map(in_one_form, kinds.mentions(one))] for one in asked], references=policy
+            golds, [[*map(in_one_form, base.mentions(one))] for one in asked], references=policy
         ),
         is_allowed,
     )
@@ -31,7 +32,7 @@ class Candidate(OneOption):
     task = _("You read short texts and choose one of the names marked in each.")
     in_words = "one of the marked entities is chosen"
     floors = (
-        kinds.EMPTY,
+        base.EMPTY,
         _floor(
             "most_frequent_candidate",
             "the entity that is marked most often",
@@ -43,28 +44,28 @@ class Candidate(OneOption):
         ),
     )
 
-    def problem_of_row(self, row: kinds.FileRow) -> str:
+    def problem_of_row(self, row: base.FileRow) -> str:
         return "" if row.candidates else "“entities” must name some"
 
-    def options(self, asked: kinds.Asked) -> tuple[str, ...]:
+    def options(self, asked: base.Asked) -> tuple[str, ...]:
         """The distinct texts of the marked entities, in order of first mention."""
         first: dict[str, str] = {}
-        for text in kinds.mentions(asked):
+        for text in base.mentions(asked):
             first.setdefault(in_one_form(text), text)
         return tuple(first.values())
 
-    def shown(self, example: FrozenExample) -> kinds.Context:
+    def shown(self, example: FrozenExample) -> base.Context:
         options = self.options(example)
         return {"segments": _choosable(example, options), "options": options}
 
-    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
-        segments = kinds.marked(example.context, _compared(example, reveal))
+    def revealed(self, example: FrozenExample, reveal: base.Reveal) -> base.Context:
+        segments = marked(example.context, _compared(example, reveal))
         options = [("", text, reveal.mark_of(text)) for text in self.options(example)]
         return {"options": options, "segments": segments}
 
 
 # A piece of the text; the option that a tap on it chooses; and all that it is a mention of.
-Choosable = tuple[kinds.Piece, int | None, str]
+Choosable = tuple[Piece, int | None, str]
 
 
 def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choosable]]:
@@ -72,7 +73,7 @@ def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choo
     mentioned = [(segment, start, end, "mention") for segment, start, end in example.candidates]
     known = [*map(in_one_form, options)]
     segments = []
-    for number, segment in enumerate(kinds.marked(example.context, mentioned)):
+    for number, segment in enumerate(marked(example.context, mentioned)):
         pieces: list[Choosable] = []
         start = 0
         for piece in segment.pieces:
@@ -89,7 +90,7 @@ def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choo
     return segments
 
 
-def _compared(example: FrozenExample, reveal: kinds.Reveal) -> Iterable[kinds.Range]:
+def _compared(example: FrozenExample, reveal: base.Reveal) -> Iterable[Range]:
     for segment, start, end in example.candidates:
         yield (segment, start, end, "mention")
         if mark := reveal.mark_of(example.context[segment][start:end]):

@@ -7,7 +7,7 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import kinds
+from annotation.kinds import base
 from annotation.kinds.choice import Choice, are_numbers
 from annotation.kinds.naming import letter_of
 from annotation.kinds.replies import read_labels
@@ -32,12 +32,12 @@ class Labels(Choice):
     # Every label at once is an answer here.
     floors = (*Choice.floors[:2], replace(Choice.floors[2], is_allowed=True))
 
-    def problem_of_row(self, row: kinds.FileRow) -> str:
+    def problem_of_row(self, row: base.FileRow) -> str:
         known = {str(number) for number in range(len(row.options))}
         is_known = not known or {text for texts in row.gold_texts for text in texts} <= known
         return "" if is_known else "“answer” must name options of its row"
 
-    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: base.Texts, max_spans: int | None) -> str:
         return ""
 
     def most_texts(self, max_spans: int | None) -> int | None:
@@ -46,7 +46,7 @@ class Labels(Choice):
     def most_pieces(self, context: Sequence[str], max_spans: int | None) -> int:
         return MOST_LABELS
 
-    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
+    def read(self, form: base.Form, example: FrozenExample, content: TaskContent) -> base.Answer:
         options = self.options(example)
         texts = tuple(text for number, text in enumerate(options) if form.get(_field(number)))
         is_none = form.get("none") == "1"
@@ -54,9 +54,9 @@ class Labels(Choice):
             raise BadInput(_("You chose “None of these” and other answers. Keep one of the two."))
         if not texts and not is_none:
             raise BadInput(self.missing)
-        return kinds.Answer(texts=texts)
+        return base.Answer(texts=texts)
 
-    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: base.Reveal) -> base.Context:
         shown = super().revealed(example, reveal)
         marked = (
             (mark, [(letter, text) for letter, text, its in shown["options"] if its == mark])
@@ -69,7 +69,7 @@ class Labels(Choice):
             "none": none.get((reveal.nothing_to_find, reveal.found_nothing), ""),
         }
 
-    def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
+    def as_shown(self, answer: base.Texts, *, lettered: bool = False) -> str:
         if not lettered:
             return self.as_text(answer)
         return ", ".join(letter_of(number) for number in answer) or "none"
@@ -86,7 +86,7 @@ class Labels(Choice):
         )
 
     def from_prompted(
-        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
+        self, text: str, options: base.Texts, separator: str = "", labels: base.Texts = ()
     ) -> list[str]:
         numbers = read_labels(text, options, lettered=are_numbers(labels))
         # What names no option is one wrong answer; without any it would be “none of these”.
@@ -95,17 +95,17 @@ class Labels(Choice):
     def cut_in_words(self, separator: str) -> str:
         return "all options that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: base.Texts) -> base.Form:
         return self._form(gold, example)
 
     def wrong_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
-    ) -> kinds.Form:
+        self, example: FrozenExample, gold: base.Texts, content: TaskContent, chance: Random
+    ) -> base.Form:
         """One label too many, or one missed."""
         right = set(map(in_one_form, gold))
         return self._form(right ^ {in_one_form(chance.choice(self.options(example)))}, example)
 
-    def _form(self, answer: Collection[str], example: kinds.Asked) -> kinds.Form:
+    def _form(self, answer: Collection[str], example: base.Asked) -> base.Form:
         chosen, options = set(map(in_one_form, answer)), map(in_one_form, self.options(example))
         numbers = [number for number, option in enumerate(options) if option in chosen]
         return {_field(number): "1" for number in numbers} or {"none": "1"}

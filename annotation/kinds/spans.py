@@ -10,7 +10,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation import kinds
+from annotation.kinds import base
+from annotation.kinds.pieces import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -18,7 +19,7 @@ from scoring.core.normalisation import in_one_form
 from scoring.core.spans import check_spans, holds, in_any_form, joined_characters, tokens_of
 
 
-class Spans(kinds.AnswerKind):
+class Spans(base.AnswerKind):
     name = "spans"
     template = "annotation/kinds/spans.html"
     styles = ("annotation/kinds/spans.css",)
@@ -30,12 +31,12 @@ class Spans(kinds.AnswerKind):
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True
 
-    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: base.Texts, max_spans: int | None) -> str:
         if max_spans is None or len(texts) <= max_spans:
             return ""
         return f"an alternative holds at most {max_spans} in this task"
 
-    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: base.Asked) -> set[str]:
         return {text for text in texts if any(holds(segment, text) for segment in asked.context)}
 
     def most_texts(self, max_spans: int | None) -> int | None:
@@ -45,11 +46,11 @@ class Spans(kinds.AnswerKind):
         """Pieces do not overlap, so there are no more of them than words and signs."""
         return max_spans or sum(len(tokens_of(segment)) for segment in context)
 
-    def shown(self, example: FrozenExample) -> kinds.Context:
-        pairs = zip(kinds.marked(example.context), example.context, strict=True)
+    def shown(self, example: FrozenExample) -> base.Context:
+        pairs = zip(marked(example.context), example.context, strict=True)
         return {"segments": [(segment, *boundaries(text)) for segment, text in pairs]}
 
-    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
+    def read(self, form: base.Form, example: FrozenExample, content: TaskContent) -> base.Answer:
         none = form.get("none") == "1"
         typed = _find_typed(form.get("typed", ""), example.context)
         spans = [*_selected(form.get("spans", "")), *typed]
@@ -71,16 +72,16 @@ class Spans(kinds.AnswerKind):
             raise BadInput(sentence % {"count": most})
         positions: list[Any] = spans
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
-        return kinds.Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
+        return base.Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
 
-    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: base.Reveal) -> base.Context:
         context, marks = example.context, reveal.marks
         texts = _in_order(context, reveal.spans, marks)
         ranges = list(_compared(context, reveal.spans, marks))
         near = _near(context, ranges)
         left = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
         return {
-            "segments": kinds.marked(context, ranges),
+            "segments": marked(context, ranges),
             "texts": texts,
             "near": near.items(),
             "told": left,
@@ -96,7 +97,7 @@ class Spans(kinds.AnswerKind):
         )
 
     def from_prompted(
-        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
+        self, text: str, options: base.Texts, separator: str = "", labels: base.Texts = ()
     ) -> list[str]:
         """A JSON list of strings, as in the demonstrations, or one piece per line."""
         return read_pieces(text, separator)
@@ -105,12 +106,12 @@ class Spans(kinds.AnswerKind):
         cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
-    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: base.Texts) -> base.Form:
         return _form(_first_occurrences(example, gold))
 
     def wrong_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
-    ) -> kinds.Form:
+        self, example: FrozenExample, gold: base.Texts, content: TaskContent, chance: Random
+    ) -> base.Form:
         slips = [_with_an_extra_word]
         if gold:
             slips.append(_with_a_piece_missed)
@@ -188,7 +189,7 @@ def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]
 
     def place(text: str) -> tuple[int, int, int]:
         nowhere = (len(context), 0, 0)
-        return selected.get(text) or next(iter(kinds.occurrences(context, text)), nowhere)
+        return selected.get(text) or next(iter(occurrences(context, text)), nowhere)
 
     return sorted(marks.items(), key=lambda compared: place(compared[0]))
 
@@ -205,16 +206,16 @@ def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
 
 def _compared(
     context: Sequence[str], spans: Positions, marks: Mapping[str, str]
-) -> Iterator[kinds.Range]:
+) -> Iterator[Range]:
     """A text of the answer counts once, wherever it occurs: only the piece selected is marked."""
     for segment, start, end in spans:
         yield (segment, start, end, marks[in_one_form(context[segment][start:end])])
     for text in (text for text, mark in marks.items() if mark == "missed"):
-        for segment, start, end in kinds.occurrences(context, text):
+        for segment, start, end in occurrences(context, text):
             yield (segment, start, end, "missed")
 
 
-def _near(context: Sequence[str], ranges: Sequence[kinds.Range]) -> dict[str, str]:
+def _near(context: Sequence[str], ranges: Sequence[Range]) -> dict[str, str]:
     """The text of the gold that each text of the answer misses by its ends alone."""
     return {
         in_one_form(context[segment][a:b]): in_one_form(context[segment][c:d])
@@ -247,7 +248,7 @@ def _with_an_extra_word(example: FrozenExample, gold: list[str], chance: Random)
     return positions
 
 
-def _form(positions: Positions) -> kinds.Form:
+def _form(positions: Positions) -> base.Form:
     return {"spans": json.dumps(positions), "none": "" if positions else "1"}
 
 

@@ -11,7 +11,8 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import kinds
+from annotation.kinds import base
+from annotation.kinds.pieces import marked
 from annotation.kinds.replies import is_nothing, is_too_long, own_part, said, without_lead_in
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, TaskContent
@@ -28,7 +29,7 @@ NONE = "none"
 MOST_WRONG_WORDS = 3
 
 
-class Text(kinds.AnswerKind):
+class Text(base.AnswerKind):
     name = "text"
     takes_markup = True
     template = "annotation/kinds/text.html"
@@ -37,23 +38,23 @@ class Text(kinds.AnswerKind):
     none_button = gettext_lazy("No answer")
     task = gettext_lazy("You read short texts and type a short answer about each.")
     in_words = "a short text is typed, or none"
-    floors = (kinds.EMPTY, kinds.best_constant("best_text", "the best single text everywhere"))
+    floors = (base.EMPTY, base.best_constant("best_text", "the best single text everywhere"))
     normalisations = ("typed", NONE_TAKEN, "squad")
 
-    def problem_of_row(self, row: kinds.FileRow) -> str:
+    def problem_of_row(self, row: base.FileRow) -> str:
         if any(len(texts) > 1 for texts in row.gold_texts):
             return "“answer” must be one text, or objects with one text each, or empty"
         if any(len(text) > LONGEST for texts in row.gold_texts for text in texts):
             return f"“answer” must have at most {LONGEST} characters, as those who type it may"
         return ""
 
-    def problem_of_alternative(self, texts: kinds.Texts, max_spans: int | None) -> str:
+    def problem_of_alternative(self, texts: base.Texts, max_spans: int | None) -> str:
         return "" if len(texts) <= 1 else "an alternative is one text, or none"
 
-    def givable(self, texts: Collection[str], asked: kinds.Asked) -> set[str]:
+    def givable(self, texts: Collection[str], asked: base.Asked) -> set[str]:
         return {text for text in texts if len(text) <= LONGEST}
 
-    def read(self, form: kinds.Form, example: FrozenExample, content: TaskContent) -> kinds.Answer:
+    def read(self, form: base.Form, example: FrozenExample, content: TaskContent) -> base.Answer:
         text, none = form.get("text", "").strip(), form.get("none") == "1"
         if text and none:
             raise BadInput(
@@ -68,33 +69,33 @@ class Text(kinds.AnswerKind):
             )
         if not is_text(text):
             raise BadInput(_("Your answer holds a character that cannot be stored. Type it again."))
-        return kinds.Answer(texts=(text,) if text else ())
+        return base.Answer(texts=(text,) if text else ())
 
-    def revealed(self, example: FrozenExample, reveal: kinds.Reveal) -> kinds.Context:
+    def revealed(self, example: FrozenExample, reveal: base.Reveal) -> base.Context:
         # Where the answer is also right in other words.
         tells_gold = not reveal.is_right or reveal.answer != reveal.expected
-        return {"segments": kinds.marked(example.context), "tells_gold": tells_gold}
+        return {"segments": marked(example.context), "tells_gold": tells_gold}
 
-    def as_shown(self, answer: kinds.Texts, *, lettered: bool = False) -> str:
+    def as_shown(self, answer: base.Texts, *, lettered: bool = False) -> str:
         return self.as_text(answer) or NONE
 
     def answer_form(self, max_spans: int | None, *, lettered: bool = False) -> str:
         return f"Answer with a short text and nothing else; with {NONE} if there is no answer."
 
     def from_prompted(
-        self, text: str, options: kinds.Texts, separator: str = "", labels: kinds.Texts = ()
+        self, text: str, options: base.Texts, separator: str = "", labels: base.Texts = ()
     ) -> list[str]:
         if is_too_long(text):
             return [text]
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 
-    def right_form(self, example: FrozenExample, gold: kinds.Texts) -> kinds.Form:
+    def right_form(self, example: FrozenExample, gold: base.Texts) -> base.Form:
         return _form(gold[0] if gold else "")
 
     def wrong_form(
-        self, example: FrozenExample, gold: kinds.Texts, content: TaskContent, chance: Random
-    ) -> kinds.Form:
+        self, example: FrozenExample, gold: base.Texts, content: TaskContent, chance: Random
+    ) -> base.Form:
         """Some words of the context that are not the gold's, or nothing if there are none."""
         segment = chance.choice(example.context)
         words = [token for token in tokens_of(segment) if not token.is_punctuation]
@@ -107,11 +108,11 @@ class Text(kinds.AnswerKind):
         return _form("")
 
 
-def _compared(texts: kinds.Texts, content: TaskContent) -> list[str]:
+def _compared(texts: base.Texts, content: TaskContent) -> list[str]:
     return list(filter(None, normalised(texts, content.normalisation)))
 
 
-def _form(text: str) -> kinds.Form:
+def _form(text: str) -> base.Form:
     return {"text": text, "none": "" if text else "1"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation import models
-from annotation.kinds import answer_score, golds_of
+from annotation.kinds.gold import answer_score, golds_of
 from annotation.models.frozen import batch_content
 from annotation.people import signs
 from annotation.studies.monitoring import Person

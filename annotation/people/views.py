@@ -15,7 +15,8 @@ from django.urls import reverse
 from annotation.access.requests import ResearcherRequest, join_links, resume_link
 from annotation.access.rights import Right, may, rights_in
 from annotation.jobs.requests import document, for_spreadsheets
-from annotation.kinds import answer_score, golds_of, in_full
+from annotation.kinds import in_full
+from annotation.kinds.gold import answer_score, golds_of
 from annotation.models import (
     CHECK,
     Assignment,

@@ -10,7 +10,9 @@ from math import exp, log, log2
 from random import Random
 
 from annotation.jobs.pacing import BESIDE_PEOPLE, Pace, write
-from annotation.kinds import Form, answer_kind, golds_of
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Form
+from annotation.kinds.gold import golds_of
 from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import BadInput, Refusal
 from annotation.models.frozen import FrozenExample, TaskContent, batch_content

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.kinds import answer_kind, asked, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Batch, DropUnit, ItemSet, Study
 from annotation.models.batch import sizes_of
 from scoring.core.normalisation import normalised_golds

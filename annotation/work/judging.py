@@ -9,7 +9,8 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from annotation.kinds import Form, answer_kind
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Form
 from annotation.models import Assignment, Judgement, Outcome, WorkState, prepared
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content, sequence

@@ -19,7 +19,8 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from annotation import models
-from annotation.kinds import answer_kind, compare, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.gold import compare, gold_in_force
 from annotation.kinds.markup import markdown_html
 from annotation.models.frozen import BatchContent, FrozenExample, TaskContent, batch_content
 from annotation.work.closing_page import code_of, ending_of, heading_of

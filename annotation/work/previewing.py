@@ -14,7 +14,9 @@ from statistics import fmean
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from annotation.kinds import Answer, Form, answer_kind, answer_score, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Answer, Form
+from annotation.kinds.gold import answer_score, gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,

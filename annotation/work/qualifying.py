@@ -6,7 +6,7 @@ from datetime import datetime
 from statistics import fmean, stdev
 from typing import Any
 
-from annotation.kinds import answer_score, gold_in_force
+from annotation.kinds.gold import answer_score, gold_in_force
 from annotation.models import Assignment, DropUnit, Study
 from annotation.models.assignment import JudgementQuerySet
 from annotation.models.frozen import TaskContent, batch_content

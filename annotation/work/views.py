@@ -12,7 +12,7 @@ from django.views.i18n import set_language
 
 from annotation.access import cookies, throttles
 from annotation.access.requests import HtmxRequest, resume_link
-from annotation.kinds import Form
+from annotation.kinds.base import Form
 from annotation.models import Assignment, WorkState, clock
 from annotation.models.errors import BadInput
 from annotation.models.frozen import batch_content

@@ -18,7 +18,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import ResearcherRequest, lets_in
 from annotation.access.rights import Right
 from annotation.benchmarks.correcting import Given, correct_gold, propose_gold
-from annotation.kinds import gold_in_force, in_full
+from annotation.kinds import in_full
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Benchmark, Example, Gold, Task
 from annotation.models.errors import Refusal
 from annotation.studies.forms import GoldForm, written

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation.kinds import answer_score, in_full
+from annotation.kinds import in_full
+from annotation.kinds.gold import answer_score
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.scope import Choices, Scope

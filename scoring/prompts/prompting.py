@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from annotation.kinds import answer_kind, asked, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.drafting import possible_batches, shots_of

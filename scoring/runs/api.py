@@ -42,7 +42,8 @@ from annotation.access.api import (
     wrong_with,
 )
 from annotation.access.rights import Right, benchmarks, is_all_powerful, is_member, may_see_gold
-from annotation.kinds import AskedExample, answer_kind
+from annotation.kinds import answer_kind
+from annotation.kinds.base import AskedExample
 from annotation.models import Benchmark, clock
 from annotation.models.errors import BadInput
 from scoring.models import Leaderboard, Run, RunState

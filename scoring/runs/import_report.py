@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.kinds import Asked, AskedExample, answer_kind
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Asked, AskedExample
 from annotation.models import Task
 from annotation.models.errors import BadInput
 from scoring.models import Prediction, Run

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from django.db.models import Count
 
-from annotation.kinds import AskedExample, asked
+from annotation.kinds.base import AskedExample, asked
 from annotation.models import Benchmark, Item, ItemSet, Role
 from annotation.models.errors import BadInput
 from scoring.runs.formats.records import RunFields

@@ -18,7 +18,8 @@ from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from annotation.jobs import files, queue
-from annotation.kinds import answer_kind, asked, in_full
+from annotation.kinds import answer_kind, in_full
+from annotation.kinds.base import asked
 from annotation.models import Assignment, Example, ItemSet, Job, Judgement
 from scoring.cells.cells import Cell, CellReader, Vector
 from scoring.cells.rows import RowKind

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.kinds import gold_in_force
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Batch, Judgement, Kind, Outcome, Role
 from annotation.models.frozen import sequence
 from tests.browser.person import MOUSE, Person

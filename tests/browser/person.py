@@ -6,7 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page
 
-from annotation.kinds import answer_kind, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
 from annotation.work.judging import current_example

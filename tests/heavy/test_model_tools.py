@@ -11,7 +11,8 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from annotation.kinds import answer_kind, gold_in_force
+from annotation.kinds import answer_kind
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Task
 from scoring.models import Run
 from scoring.runs.scores import scores_of_run

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.kinds import gold_in_force
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Gold, GoldVersion, Kind, Task
 from annotation.models.errors import BadInput
 from annotation.work.qualifying import training_score

@@ -16,7 +16,7 @@ from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.chains import chains, shot_contents, unchained
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds import asked
+from annotation.kinds.base import asked
 from annotation.kinds.candidate import KIND as CANDIDATE
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from annotation.models.errors import BadInput, Frozen

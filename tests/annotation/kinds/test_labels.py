@@ -10,7 +10,9 @@ import pytest
 
 from annotation.benchmarks.correcting import proposals_of
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds import answer_kind, answer_score, asked
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
+from annotation.kinds.gold import answer_score
 from annotation.kinds.replies import read_labels
 from annotation.models import Task
 from annotation.models.errors import BadInput

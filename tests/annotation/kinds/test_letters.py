@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotation.benchmarks.formats.task_files import read_task_file
-from annotation.kinds import Answer, AskedExample, Reveal, answer_kind, answer_score, compare
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Answer, AskedExample, Reveal
+from annotation.kinds.gold import answer_score, compare
 from annotation.kinds.naming import WAYS
 from annotation.models import Gold, Judgement
 from annotation.models.errors import BadInput

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds import answer_kind, answer_score
+from annotation.kinds import answer_kind
+from annotation.kinds.gold import answer_score
 from annotation.kinds.replies import read_number_of
 from annotation.models import Gold, Judgement, Task
 from annotation.models.errors import BadInput

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from annotation.kinds import AnswerKind
+from annotation.kinds.base import AnswerKind
 from annotation.kinds.candidate import KIND as CANDIDATE
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models.errors import BadInput

@@ -3,7 +3,8 @@
 import pytest
 from django.template.loader import get_template
 
-from annotation.kinds import EMPTY, AnswerKind, UnknownKind, answer_kind, answer_kinds
+from annotation.kinds import UnknownKind, answer_kind, answer_kinds
+from annotation.kinds.base import EMPTY, AnswerKind
 from annotation.models import Kind
 
 

@@ -2,7 +2,8 @@ from time import process_time
 
 import pytest
 
-from annotation.kinds import AnswerKind, answer_kind, answer_kinds
+from annotation.kinds import answer_kind, answer_kinds
+from annotation.kinds.base import AnswerKind
 from annotation.kinds.replies import LONGEST_REPLY, last_answer, read_label, read_pieces
 
 LABELS = ["negative", "positive"]

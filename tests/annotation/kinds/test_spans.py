@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.kinds import Answer
+from annotation.kinds.base import Answer
 from annotation.kinds.spans import KIND as SPANS
 from annotation.kinds.spans import boundaries
 from annotation.models.errors import BadInput

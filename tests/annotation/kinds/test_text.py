@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from annotation.kinds import Answer, Reveal, answer_score, compare
+from annotation.kinds.base import Answer, Reveal
+from annotation.kinds.gold import answer_score, compare
 from annotation.kinds.text import KIND as TEXT
 from annotation.kinds.text import LONGEST
 from annotation.models import Gold, Judgement

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds import answer_score
+from annotation.kinds.gold import answer_score
 from annotation.models import Assignment, Batch, Gold, Judgement, Task
 from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study

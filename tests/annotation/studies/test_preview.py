@@ -8,21 +8,13 @@ from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 
+from annotation.kinds.base import Form
 from annotation.models import Batch, Kind
 from annotation.studies import views
 from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
-
-ANSWERS: dict[str, dict[str, str]] = {
-    Kind.CHOICE: {"option": "0"},
-    Kind.SPANS: {"none": "1"},
-    Kind.CANDIDATE: {"option": "0"},
-    Kind.TEXT: {"none": "1"},
-    Kind.NUMBER: {"number": "7"},
-    Kind.LABELS: {"none": "1"},
-}
 
 
 def draft_batch(kind: str = Kind.CHOICE, **fields: Any) -> Batch:
@@ -55,7 +47,7 @@ def rows() -> dict[str, int]:
     }
 
 
-def play(client: Client, batch: Batch, answer: dict[str, str]) -> list[str]:
+def play(client: Client, batch: Batch, answer: Form) -> list[str]:
     """The panels from the description to the end."""
     page = client.get(address(batch)).content.decode()
     panels = [panel_of(page)]
@@ -74,7 +66,7 @@ def test_goes_through_the_pages_of_an_annotator_and_stores_nothing(
 ) -> None:
     batch = draft_batch(kind)
     before = rows()
-    assert play(admin_client, batch, ANSWERS[kind]) == [
+    assert play(admin_client, batch, make.TWO_ANSWERS[kind][0]) == [
         "description",
         *["answer", "reveal"] * 2,
         "practice-done",

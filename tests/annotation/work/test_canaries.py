@@ -26,14 +26,6 @@ FOLDERS = {
     "Counted": Kind.NUMBER,
     "Tagged": Kind.LABELS,
 }
-ANSWERS: dict[str, dict[str, str]] = {
-    Kind.CHOICE: {"option": "0"},
-    Kind.SPANS: {"none": "1"},
-    Kind.CANDIDATE: {"option": "0"},
-    Kind.TEXT: {"text": "somebody"},
-    Kind.NUMBER: {"number": "7"},
-    Kind.LABELS: {"none": "1"},
-}
 CANARY = "CANARY-7f3a"
 
 
@@ -80,7 +72,7 @@ def test_shows_no_unknown_field(task: Task) -> None:
     pages += [client.post("/work/begin/", follow=True)]
     assignment = Assignment.objects.get()
     while not assignment.is_finished:
-        form = {"step": assignment.step, **ANSWERS[task.kind]}
+        form = {"step": assignment.step, **make.TWO_ANSWERS[task.kind][0]}
         pages.append(client.post("/work/submit/", form, follow=True))
         pages.append(client.post("/work/next/", {"step": assignment.step}, follow=True))
         pages.append(client.post("/work/begin/", {"step": assignment.step + 1}, follow=True))

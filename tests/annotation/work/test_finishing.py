@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.kinds import Form
+from annotation.kinds.base import Form
 from annotation.models import Assignment, Outcome, OutcomeRule, Place, StudyState, WorkState
 from annotation.work.finishing import expire_idle, finish, withdraw
 from annotation.work.judging import begin, submit_answer

@@ -39,17 +39,6 @@ def _standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timezone, "now", lambda: now)
 
 
-# Two of each kind, right or wrong whatever the gold is.
-ANSWERS: dict[str, list[dict[str, str]]] = {
-    Kind.CHOICE: [{"option": "0"}, {"option": "1"}],
-    Kind.SPANS: [{"none": "1"}, {"spans": "[[0,0,4]]"}],
-    Kind.CANDIDATE: [{"option": "0"}, {"option": "1"}],
-    Kind.TEXT: [{"none": "1"}, {"text": "anna"}],
-    Kind.NUMBER: [{"number": "12"}, {"number": "1130"}],
-    Kind.LABELS: [{"none": "1"}, {"option-0": "1"}],
-}
-
-
 class Replayed(Exception):
     """Rolls a session back, so that the next one finds the same rows."""
 
@@ -73,7 +62,8 @@ def play(batch: Batch, steps: int, htmx: bool, checks: int = 0) -> tuple[list[by
     assignment = Assignment.objects.get()
     order = [example.pk for example in sequence(batch.pk, assignment.order_seed)]
     for step in range(steps):
-        keep(client.post("/work/submit/", {"step": step, **ANSWERS[batch.task.kind][step % 2]}))
+        answer = make.TWO_ANSWERS[batch.task.kind][step % 2]
+        keep(client.post("/work/submit/", {"step": step, **answer}))
         keep(client.get("/work/"))
         if step + 1 == checks:
             keep(client.post("/work/begin/", {"step": checks}))

@@ -4,7 +4,9 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from annotation.kinds import MARKS, Piece, Reveal, compare
+from annotation.kinds.base import Reveal
+from annotation.kinds.gold import compare
+from annotation.kinds.pieces import MARKS, Piece
 from annotation.models import Gold, Judgement, Kind
 from annotation.models.frozen import batch_content
 from annotation.work.judging import submit_answer

@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.kinds import Form
+from annotation.kinds.base import Form
 from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 from annotation.work.views import read_sent_answer, read_step

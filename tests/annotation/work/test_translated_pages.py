@@ -9,7 +9,6 @@ from django.urls import reverse
 from annotation.models import Assignment, Gold, Kind
 from annotation.work.judging import current_example
 from tests import make
-from tests.annotation.work.test_leaks import ANSWERS
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +61,7 @@ def test_leaves_item_answers_and_gold_as_they_are(client: Client, kind: str) -> 
     own = [*example.context, example.question, *(make.LABELS if kind == Kind.CHOICE else [])]
     for text in filter(None, own):
         assert text not in client_sees
-    client.post("/work/submit/", {"step": 0, **ANSWERS[kind][1]})
+    client.post("/work/submit/", {"step": 0, **make.TWO_ANSWERS[kind][1]})
     revealed = _translated(client)
     assert "Next" in revealed
     for text in filter(None, [*own, *golds]):

@@ -4,7 +4,9 @@ holds them to this."""
 import re
 from collections import Counter
 
-from annotation.kinds import answer_kind, asked, gold_in_force, mentions
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked, mentions
+from annotation.kinds.gold import gold_in_force
 from annotation.models import Example, ItemSet, Task
 
 _WORD = re.compile(r"\w+")
