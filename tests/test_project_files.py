@@ -151,6 +151,11 @@ def test_the_changelog_begins_with_what_the_version_says() -> None:
     assert re.fullmatch("Unreleased" if development else released, newest)
 
 
+def test_the_page_on_citing_names_the_newest_release() -> None:
+    newest = re.findall(r"^## (\d[\d.]+) \(", _text("CHANGELOG.md"), re.MULTILINE)[0]
+    assert f"version = {{{newest}}}" in _text("docs/cite.md")
+
+
 def test_the_version_stands_in_one_place() -> None:
     version = _project()["version"]
     for part in ("annotation", "config", "scoring"):
