@@ -1,5 +1,6 @@
 """The image's own steps without Docker: from its files to a served page, in production."""
 
+import json
 import shutil
 import socket
 import subprocess
@@ -58,6 +59,13 @@ def built(app: Path) -> dict[Path, float]:
 
 def contents(app: Path) -> dict[Path, float]:
     return {path: path.stat().st_mtime for path in app.rglob("*")}
+
+
+def test_names_each_static_file_for_its_content(app: Path) -> None:
+    files = app / "staticfiles"
+    names = json.loads((files / "staticfiles.json").read_text())["paths"]
+    assert names["admin/css/base.css"] != "admin/css/base.css"
+    assert (files / names["admin/css/base.css"]).exists()
 
 
 def environment(data: Path, **variables: str) -> dict[str, str]:

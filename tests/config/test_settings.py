@@ -1,4 +1,3 @@
-import json
 import os
 import subprocess
 import sys
@@ -157,15 +156,3 @@ def test_queues_in_files_unless_a_broker_is_named(
     url = "redis://q.example/1"
     named = settings_by(CELERY_BROKER_URL=url, **variables).CELERY_BROKER_URL
     assert named == url
-
-
-def test_names_each_static_file_for_its_content(tmp_path: Path, settings: Settings) -> None:
-    settings.STATIC_ROOT = tmp_path
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-    }
-    call_command("collectstatic", interactive=False, verbosity=0)
-    names = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
-    assert names["admin/css/base.css"] != "admin/css/base.css"
-    assert (tmp_path / names["admin/css/base.css"]).exists()
