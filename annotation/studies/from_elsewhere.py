@@ -2,7 +2,7 @@
 consented, was paid, or is known here; nothing was named before, so no verdict of it is sure."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -89,18 +89,33 @@ def store_study(
     closed = {"state": StudyState.CLOSED, "started_at": at, "closed_at": at}
     Study.objects.filter(pk=study.pk).update(**closed, frozen={"scorer_version": SCORER_VERSION})
     study.refresh_from_db()
-    people = {person: number for number, person in enumerate(dict.fromkeys(p for p, _ in work))}
-    annotators = Annotator.objects.bulk_create(
-        Annotator(channel=study.channel, identity_hash=f"{study.pk}:{number}")
-        for number in people.values()
-    )
+    annotators = _annotators(study, work)
     assignments = Assignment.objects.bulk_create(
-        _assignment(annotators[people[person]], batches[sets], len(answers), at)
+        _assignment(annotators[person], batches[sets], len(answers), at)
         for (person, sets), answers in work.items()
     )
+    _store_answers(assignments, work.values(), at)
+    record(owner, study, ChangeAction.COPIED, {}, {"from": source})
+    return study
+
+
+def _annotators(study: Study, work: Work) -> dict[str, Annotator]:
+    """Make the people of a study, under numbers of it."""
+    people = list(dict.fromkeys(person for person, _ in work))
+    made = Annotator.objects.bulk_create(
+        Annotator(channel=study.channel, identity_hash=f"{study.pk}:{number}")
+        for number in range(len(people))
+    )
+    return dict(zip(people, made, strict=True))
+
+
+def _store_answers(
+    assignments: Iterable[Assignment], given: Iterable[Sequence[Given]], at: datetime
+) -> None:
+    """Store what was given in each assignment: answers as judgements, scores as they are."""
     rows = [
         (assignment, step, answer)
-        for assignment, answers in zip(assignments, work.values(), strict=True)
+        for assignment, answers in zip(assignments, given, strict=True)
         for step, answer in enumerate(answers)
     ]
     Judgement.objects.bulk_create(
@@ -116,8 +131,6 @@ def store_study(
         ),
         batch_size=ROWS_AT_ONCE,
     )
-    record(owner, study, ChangeAction.COPIED, {}, {"from": source})
-    return study
 
 
 def _batches(study: Study, work: Work) -> dict[Sets, Batch]:

@@ -4,7 +4,7 @@ shots from."""
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
 from typing import Any, NoReturn
@@ -81,56 +81,75 @@ def sets_of_table(
     Raises BadInput where no part has gold."""
     meant = said.get("parts", {}).get("test", "")
     order = sorted(task.sets, key=lambda one: bool(meant) and not one.part.startswith(meant))
-    asked, rows = _first_labelled(order, read, notes, said)
-    within = _by_part(rows, meant)
+    asked, labelled = _first_labelled(order, read, notes, said)
+    within = _by_part(labelled, meant)
     rows = within.pop(next(iter(within)))
     if _is_training(asked.part) or _is_training(rows[0].part):
         notes["only_training"] += [f"{asked.files[0]}: {len(rows)} rows"]
     sets = [set_of(replace(asked, role=Role.TEST), rows)]
-    has_training = any(map(_is_training, [*within, *(set_files.part for set_files in order)]))
-    practised = said.get("parts", {}).get("shots", "") if has_training else ""
-
-    def is_smaller(made: ReadSet) -> bool:
-        """Whether it is smaller than a part to train on."""
-        training = [others for part, others in within.items() if _is_training(part)]
-        for set_files in order:
-            if _is_training(set_files.part):
-                with suppress(Unlabelled):
-                    training.append(read(set_files.files))
-        return len(made.examples) < max(map(len, training), default=0)
-
-    def is_taken(made: ReadSet, of: SetFiles) -> bool:
-        """Shots are drawn from what is there to train on, where there is any."""
-        is_open = has_training and not of.is_part
-        if is_open and made.name != PART and not practised and is_smaller(made):
-            _ask_about_shots(made, of)
-        is_practised = not draw if made.name == PART else of.part.startswith(practised)
-        if is_practised or not is_open:
-            return True
-        notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
-        return False
-
+    practice = _Practice(order, within, read, draw, said, notes)
     for part, others in within.items():
         of = SetFiles(asked.files, Role.TRAINING, part=part, is_part=_is_training(part))
         made = _as_training(of, others)
-        sets = [*[made] * is_taken(made, of), *sets]
+        if practice.takes(made, of):
+            sets.insert(0, made)
     if draw and draw.source:
         named = SetFiles([str(draw.source)], Role.TRAINING, is_part=True)
-        sets = [_as_training(named, read(named.files)), *sets]
+        sets.insert(0, _as_training(named, read(named.files)))
     for set_files in reversed(order[order.index(asked) + 1 :]):
         of = replace(set_files, role=Role.TRAINING, is_part=_is_training(set_files.part))
         # Nobody practises on a test, whichever part is asked instead.
-        is_test = _base(set_files.part) in ("test", _base(asked.part))
+        is_test = _base(of.part) in ("test", _base(asked.part))
         if is_test or (of.is_part and (not draw or draw.source)):
-            notes["not_drawn"] += [f"{set_files.files[0]}: not read"]
+            notes["not_drawn"] += [f"{of.files[0]}: not read"]
             continue
         try:
             made = _as_training(of, read(of.files))
         except Unlabelled as refusal:
             notes["unlabelled"] += [str(refusal)]
             continue
-        sets = [*[made] * is_taken(made, of), *sets]
+        if practice.takes(made, of):
+            sets.insert(0, made)
     return _numbered(sets)
+
+
+@dataclass(frozen=True)
+class _Practice:
+    """Says on which parts people practise, of those beside the part that they are asked."""
+
+    order: Sequence[SetFiles]
+    # Those that lie in the file of the part that is asked.
+    within: Mapping[str, Sequence[ReadExample]]
+    read: ReadRows
+    draw: Draw | None
+    said: Mapping[str, Any]
+    notes: dict[str, list[str]]
+
+    def takes(self, made: ReadSet, of: SetFiles) -> bool:
+        """Whether a set is taken. Shots are drawn from what is there to train on, where there is
+        any; another part is left out then, unless the task's file names it."""
+        if not self._has_training or of.is_part:
+            return True
+        named = self.said.get("parts", {}).get("shots", "")
+        if made.name != PART and not named and self._is_smaller(made):
+            _ask_about_shots(made, of)
+        if not self.draw if made.name == PART else of.part.startswith(named):
+            return True
+        self.notes["not_drawn"] += [f"{made.file}: {len(made.examples)} rows"]
+        return False
+
+    @property
+    def _has_training(self) -> bool:
+        return any(map(_is_training, [*self.within, *(one.part for one in self.order)]))
+
+    def _is_smaller(self, made: ReadSet) -> bool:
+        """Whether it is smaller than a part to train on."""
+        sizes = [len(others) for part, others in self.within.items() if _is_training(part)]
+        for set_files in self.order:
+            if _is_training(set_files.part):
+                with suppress(Unlabelled):
+                    sizes.append(len(self.read(set_files.files)))
+        return len(made.examples) < max(sizes, default=0)
 
 
 def _ask_about_shots(made: ReadSet, of: SetFiles) -> NoReturn:
@@ -236,16 +255,20 @@ def ask_about_answer(refusal: Unlabelled, names: Sequence[str] = ()) -> None:
     """Raise Ambiguous where one of these columns may be the answer, or all that hold 0 and 1."""
     marks = [name for name, values in refusal.labels.items() if {*values} <= MARKS.keys()]
     votes = [n for n, values in refusal.labels.items() if all(map(str.isdecimal, values))]
-    told = (
-        f" {' and '.join(f'“{n}”' for n in votes[:6])} hold numbers, such as votes: where all are "
-        "labels, choose from which number on one fits, and write 1 there, and 0 below."
-    ) * (len(votes) > 1 and not marks)
-    readings = [("columns", {"answer": n}, f"“{n}” is the answer") for n in names[:6]]
-    each = ("columns", {"answer": marks}, "a label has a column each, with 1 where it fits")
-    if readings or len(marks) > 1:
-        raise Ambiguous(
-            "", f"{refusal}{told}", *readings, *[each] * (len(marks) > 1), row=refusal.row
+    what = str(refusal)
+    if len(votes) > 1 and not marks:
+        what += (
+            f" {' and '.join(f'“{n}”' for n in votes[:6])} hold numbers, such as votes: where all "
+            "are labels, choose from which number on one fits, and write 1 there, and 0 below."
         )
+    readings: list[tuple[str, Any, str]] = [
+        ("columns", {"answer": name}, f"“{name}” is the answer") for name in names[:6]
+    ]
+    if len(marks) > 1:
+        each = "a label has a column each, with 1 where it fits"
+        readings.append(("columns", {"answer": marks}, each))
+    if readings:
+        raise Ambiguous("", what, *readings, row=refusal.row)
 
 
 def _golds(parts: Sequence[SetFiles], read: ReadRows) -> set[str]:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any
 
 from annotation.benchmarks.archives import Files, read_file
-from annotation.benchmarks.formats import content, own_options, samples
+from annotation.benchmarks.formats import content, own_options
 from annotation.benchmarks.formats.class_names import class_names
 from annotation.benchmarks.formats.content import Fields
 from annotation.benchmarks.formats.drawing import Draw, with_drawn
@@ -37,30 +37,24 @@ from annotation.benchmarks.formats.parts import (
     sets_of_table,
 )
 from annotation.benchmarks.formats.rows import RowReader, with_exclusive_ends
-from annotation.benchmarks.formats.tables import FIELDS_OF_TABLES, TableReader
-from annotation.benchmarks.formats.task_files import shipped_description
-from annotation.benchmarks.scripts import (
-    LANGUAGES,
-    LATIN,
-    UNKNOWN,
-    has_own_letters,
-    is_right_to_left,
-    letters_of,
-    read_from_the_right,
-    script_of,
+from annotation.benchmarks.formats.settling import (
+    check_buttons,
+    check_kind,
+    defaults_of,
+    settle_normalisation,
+    settle_sample,
+    settle_script,
 )
+from annotation.benchmarks.formats.tables import FIELDS_OF_TABLES, TableReader
 from annotation.kinds import answer_kind
 from annotation.kinds.naming import WAYS
 from annotation.models import Role
-from annotation.models.benchmark import Direction, Markup
 from annotation.models.errors import BadInput
-from scoring.core.normalisation import TOLERANCE, in_one_form
+from scoring.core.normalisation import in_one_form
 
 # What stands in regular expressions, and hardly in what people type.
 PATTERN = re.compile(r"\\[bdsw](?![a-zA-Z])|\.[*+]|\][?*+{]|\)\?")
-LONGEST_LABEL, MOST_BUTTONS = 1_000, 300
 Progress = Callable[[int, int, str], None]
-ReadRecords = Callable[[str], Iterable[content.Record]]
 
 
 def read_benchmark(
@@ -128,6 +122,73 @@ def _leave_out(unlabelled: Sequence[Unlabelled], tasks: Sequence[content.ReadTas
         others[0].notes.setdefault("unlabelled", []).append(str(refusal))
 
 
+@dataclass(frozen=True)
+class _FileReader:
+    """Reads the files of a task as the task's file says."""
+
+    task: TaskFiles
+    files: Files
+    said: Fields
+    tables: TableReader
+    rows: RowReader
+    encoding: str
+    draw: Draw | None
+
+    def sets(self, *, lax: bool) -> list[content.ReadSet]:
+        """The sets of the task, with the parts to draw from; of tables, which part is asked."""
+        if self.task.is_table:
+            # Which part is asked is found by reading them, some of them again.
+            read = cache(self._part)
+            notes = self.rows.notes
+            return sets_of_table(self.task, lambda f: read(tuple(f)), self.draw, self.said, notes)
+        sets = [set_of(of, self._examples(of.files, of.role)) for of in self._to_read()]
+        if not lax:
+            self.rows.check_unused(self.said.get("unused", ()))
+        return sets
+
+    def _to_read(self) -> list[SetFiles]:
+        """The files of the sets, after the one that shot sets are drawn from."""
+        source = self.draw.source if self.draw else None
+        named = [SetFiles([str(source)], Role.TRAINING, is_part=True)] if source else []
+        return [*named, *self.task.sets]
+
+    def _part(self, files: tuple[str, ...]) -> list[content.ReadExample]:
+        self.tables.before = 0
+        return self._examples(files, Role.TEST)
+
+    def _examples(self, files: Sequence[str], role: str) -> list[content.ReadExample]:
+        rows: dict[str, content.ReadExample] = {}
+        refused = list[content.Ambiguous]()
+        for record in chain.from_iterable(map(self._records, files)):
+            with content.gathered(refused):
+                row = self.rows.read(record, role)
+                _check_id(record, row, rows)
+                rows[row.source_id] = row
+        content.ask_about_rows(refused, len(rows))
+        return list(rows.values())
+
+    def _records(self, file: str) -> Iterable[content.Record]:
+        source = self.draw.source if self.draw else None
+        data = read_file(source) if source and file == str(source) else self.files.read(file)
+        if self.task.is_table:
+            return self.tables.read(self._joined(data, file), file)
+        return content.read_records(as_utf8(data, file, self.encoding), file)
+
+    def _joined(self, data: bytes, file: str) -> list[content.Record]:
+        """The rows of a table, with what files beside it hold of them."""
+        rows = [*read_table(data, file, self.encoding, self.tables.left_out)]
+        if not rows:
+            return rows
+        by = self.said.get("join")
+        if lines := lines_beside(file, self.files.names):
+            rows = with_lines(rows, lines, self.files.read(lines), by)
+        others = [name for of in self.task.sets for name in of.beside.get(file, ())]
+        for other in others:
+            more = [*read_table(self.files.read(other), other, self.encoding)]
+            rows = with_others(rows, more, by or "")
+        return rows
+
+
 def read_task(
     task: TaskFiles,
     files: Files,
@@ -137,81 +198,85 @@ def read_task(
     draw: Draw | None = None,
     lax: bool = False,
 ) -> content.ReadTask:
-    said = {name: stated.pop(name) for name in FIELDS_OF_TABLES if name in stated}
-    if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
-        raise BadInput(f"{task.file}: “{min(of_tables)}” is said of tables alone: leave it out.")
+    """Read a task: its files, then what their rows say together. `stated` are the fields of the
+    task's file. Raises BadInput."""
+    said = _take_said(task, stated)
     called = f"{task.name} {files.title}"
-    choices, named_kind = stated.get("choices", ()), stated.get("kind", "")
     classes = class_names(files, called) if task.is_table else {}
-    tables = TableReader(said, called, choices, kind=named_kind, classes=classes, lax=lax)
+    named, named_kind = stated.get("choices", ()), stated.get("kind", "")
+    tables = TableReader(said, called, named, kind=named_kind, classes=classes, lax=lax)
     reader = RowReader(files, as_set=tables.as_set)
-    source = draw.source if draw else None
-
-    beside = {file: others for set_files in task.sets for file, others in set_files.beside.items()}
-
-    def raw(data: bytes, file: str) -> list[content.Record]:
-        rows, by = [*read_table(data, file, encoding, tables.left_out)], said.get("join")
-        if not rows:
-            return rows
-        if lines := lines_beside(file, files.names):
-            rows = with_lines(rows, lines, files.read(lines), by)
-        for other in beside.get(file, ()):
-            rows = with_others(rows, [*read_table(files.read(other), other, encoding)], by or "")
-        return rows
-
-    def records(file: str) -> Iterable[content.Record]:
-        data = read_file(source) if source and file == str(source) else files.read(file)
-        if task.is_table:
-            return tables.read(raw(data, file), file)
-        return content.read_records(as_utf8(data, file, encoding), file)
-
-    @cache
-    def read(files: tuple[str, ...]) -> list[content.ReadExample]:
-        tables.before = 0
-        return _read_rows(records, reader, files, Role.TEST)
-
-    if task.is_table:
-        sets = sets_of_table(task, lambda files: read(tuple(files)), draw, said, reader.notes)
-    else:
-        sets = [_read_set(records, reader, set_files) for set_files in _to_read(task, draw)]
-        if not lax:
-            reader.check_unused(said.get("unused", ()))
+    notes = reader.notes
+    sets = _FileReader(task, files, said, tables, reader, encoding, draw).sets(lax=lax)
     count = sum(len(read_set.examples) for read_set in sets)
     sets = _settled(sets, tables, is_table=task.is_table)
     kind = _kind_of(task, stated, tables, sets)
-    _settle_normalisation(task, stated, kind)
+    settle_normalisation(task, stated, kind)
     if task.is_table and answer_kind(kind).takes_labels:
-        named = stated.get("choices", ())
         sets = [replace(one, examples=with_plain_labels(one.examples, named)) for one in sets]
     rows = [row for read_set in sets for row in read_set.examples]
-    if task.is_table and answer_kind(kind).takes_one_label and not any(row.options for row in rows):
-        reader.notes["rare_labels"] = rare_labels([row.label for row in rows])
-    # The question's wording may name others.
-    texts = {text for row in rows for texts in row.gold_texts for text in texts}
-    labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
-    choices = stated.pop("choices", labels)
-    _check_buttons(task, choices if answer_kind(kind).takes_labels else ())
-    content.note_differing_gold(rows, reader.notes)
-    defaults = _defaults(task, kind, rows, reader.lists_alternatives)
-    _settle_script(stated, defaults, rows, reader.notes)
+    choices = _take_choices(task, stated, kind, rows, tables)
+    _note_gold(task, kind, rows, notes)
+    defaults = defaults_of(task, kind, rows, reader.lists_alternatives)
+    settle_script(stated, defaults, rows, notes)
     if task.is_table and not (defaults | stated).get("language"):
-        reader.notes["language_assumed"] = ["“language” in the task's file names another"]
+        notes["language_assumed"] = ["“language” in the task's file names another"]
     if len(answer_kind(kind).normalisations) > 1:
-        listed = [row.where for row in rows if any("|" in t for ts in row.gold_texts for t in ts)]
-        reader.notes["listed_in_text"] = listed
-        golds = ((row.where, "\n".join(map("\n".join, row.gold_texts))) for row in rows)
-        reader.notes["patterns"] = [where for where, gold in golds if PATTERN.search(gold)]
-    _settle_sample(task, stated, defaults, kind, choices, [row.context for row in rows])
-    kept = _without_parts(sets, draw, reader.notes)
-    sets = [replace(one, examples=content.once_each(one.examples, reader.notes)) for one in kept]
+        _note_typed(rows, notes)
+    settle_sample(task, stated, defaults, kind, choices, [row.context for row in rows])
+    kept = _without_parts(sets, draw, notes)
+    sets = [replace(one, examples=content.once_each(one.examples, notes)) for one in kept]
     if answer_kind(kind).takes_labels and not any(row.options for row in rows):
         sets = [replace(read_set, choices=choices) for read_set in sets]
-    _tell(tables, sets, count, reader.notes)
+    _tell(tables, sets, count, notes)
     if tables.asks_nothing:
-        del reader.notes["empty_context"]
-    reader.notes["canary"] = [reader.canary] if reader.canary else []
-    notes = {code: cases for code, cases in reader.notes.items() if cases}
-    return content.ReadTask(task.slug, stated, defaults, sets, notes, reader.canary, tables.names)
+        del notes["empty_context"]
+    notes["canary"] = [reader.canary] if reader.canary else []
+    cases = {code: cases for code, cases in notes.items() if cases}
+    return content.ReadTask(task.slug, stated, defaults, sets, cases, reader.canary, tables.names)
+
+
+def _take_said(task: TaskFiles, stated: Fields) -> Fields:
+    """Take out of the fields of the task's file what it says of its tables."""
+    said = {name: stated.pop(name) for name in FIELDS_OF_TABLES if name in stated}
+    if not task.is_table and (of_tables := said.keys() - {"columns", "answer_by", "unused"}):
+        raise BadInput(f"{task.file}: “{min(of_tables)}” is said of tables alone: leave it out.")
+    return said
+
+
+def _take_choices(
+    task: TaskFiles,
+    stated: Fields,
+    kind: str,
+    rows: Sequence[content.ReadExample],
+    tables: TableReader,
+) -> Sequence[str]:
+    """The labels that are offered: those that the task's file names, which is taken out of its
+    fields, or else those of the gold."""
+    texts = {text for row in rows for texts in row.gold_texts for text in texts}
+    labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
+    choices: Sequence[str] = stated.pop("choices", labels)
+    check_buttons(task, choices if answer_kind(kind).takes_labels else ())
+    return choices
+
+
+def _note_gold(
+    task: TaskFiles,
+    kind: str,
+    rows: Sequence[content.ReadExample],
+    notes: dict[str, list[str]],
+) -> None:
+    if task.is_table and answer_kind(kind).takes_one_label and not any(row.options for row in rows):
+        notes["rare_labels"] = rare_labels([row.label for row in rows])
+    content.note_differing_gold(rows, notes)
+
+
+def _note_typed(rows: Sequence[content.ReadExample], notes: dict[str, list[str]]) -> None:
+    """Note gold that people would hardly type: several answers in one text, and patterns."""
+    listed = [row.where for row in rows if any("|" in t for ts in row.gold_texts for t in ts)]
+    notes["listed_in_text"] = listed
+    golds = ((row.where, "\n".join(map("\n".join, row.gold_texts))) for row in rows)
+    notes["patterns"] = [where for where, gold in golds if PATTERN.search(gold)]
 
 
 def _kind_of(
@@ -225,7 +290,7 @@ def _kind_of(
         kind = (
             kind_of_table(rows, tables, is_named=is_named) if task.is_table else kind_of_rows(rows)
         )
-    _check_kind(task, stated, kind, rows)
+    check_kind(task, stated, kind, rows)
     return kind
 
 
@@ -255,27 +320,6 @@ def _tell(
     notes["rows"] = [f"{read} read, {kept} stored{left_out}"]
 
 
-def _to_read(task: TaskFiles, draw: Draw | None) -> list[SetFiles]:
-    if draw and not draw.source:
-        return [*task.sets]
-    named = [SetFiles([str(draw.source)], Role.TRAINING, is_part=True)] if draw else []
-    return [*named, *task.sets]
-
-
-def _read_rows(
-    records: ReadRecords, reader: RowReader, files: Sequence[str], role: str
-) -> list[content.ReadExample]:
-    rows: dict[str, content.ReadExample] = {}
-    refused = list[content.Ambiguous]()
-    for record in chain.from_iterable(map(records, files)):
-        with content.gathered(refused):
-            row = reader.read(record, role)
-            _check_id(record, row, rows)
-            rows[row.source_id] = row
-    content.ask_about_rows(refused, len(rows))
-    return list(rows.values())
-
-
 def _check_id(
     record: content.Record, row: content.ReadExample, rows: Mapping[str, content.ReadExample]
 ) -> None:
@@ -291,11 +335,6 @@ def _check_id(
             )
             raise content.Ambiguous(record.where, taken, number, grouped, row=row.shown)
         record.refuse(taken)
-
-
-def _read_set(records: ReadRecords, reader: RowReader, of: SetFiles) -> content.ReadSet:
-    examples = _read_rows(records, reader, of.files, of.role)
-    return set_of(of, examples)
 
 
 def _settled(
@@ -335,102 +374,3 @@ def _without_parts(
         notes["not_drawn"] += [f"{part.file}: {len(part.examples)} rows" for part in parts]
         return sets
     return with_drawn(sets, parts, draw)
-
-
-def _check_kind(
-    task: TaskFiles, stated: Fields, kind: str, rows: Sequence[content.ReadExample]
-) -> None:
-    """Raise BadInput unless what is asked can be answered in this kind, and shown as it needs."""
-    for row in rows:
-        if problem := answer_kind(kind).problem_of_row(row):
-            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
-    if answer_kind(kind).takes_markup:
-        return
-    if stated.get("markup") == Markup.MARKDOWN:
-        raise BadInput(
-            f"{task.slug}: where words of a text are chosen it stays plain: leave “markup” out of "
-            "the task's file."
-        )
-    if seen := next((row for row in rows if row.images), None):
-        raise BadInput(
-            f"{seen.where}: images cannot stand where words of a text are chosen ({kind})."
-        )
-
-
-def _check_buttons(task: TaskFiles, labels: Collection[str]) -> None:
-    if len(labels) > MOST_BUTTONS:
-        raise BadInput(
-            f"{task.slug}: there are {len(labels):,} labels, and people choose among at most "
-            f"{MOST_BUTTONS}. Is it another kind? Name it in the task's file (“kind”)."
-        )
-    if long := next((label for label in labels if len(label) > LONGEST_LABEL), None):
-        raise BadInput(
-            f"{task.slug}: the label “{long[:40]}…” has {len(long):,} characters, and at most "
-            f"{LONGEST_LABEL:,} fit on a button."
-        )
-
-
-def _settle_normalisation(task: TaskFiles, stated: Fields, kind: str) -> None:
-    """A tolerance stands behind the normalisation of numbers."""
-    named, known = stated.get("normalisation"), answer_kind(kind).normalisations
-    if named and named not in known:
-        raise BadInput(
-            f"{task.file}: answers of the kind {kind} are compared with the "
-            f"normalisation {' or '.join(known)}, not {named}; leave “normalisation” out."
-        )
-    if tolerance := stated.pop("tolerance", ""):
-        if not answer_kind(kind).takes_tolerance:
-            raise BadInput(f"{task.file}: only numbers have a “tolerance”.")
-        stated["normalisation"] = known[0] + TOLERANCE + tolerance
-
-
-def _settle_script(
-    said: Fields, defaults: Fields, rows: Sequence[content.ReadExample], notes: dict[str, list[str]]
-) -> None:
-    """The direction of what is shown follows from its language, or else from its letters."""
-    letters = letters_of(text for row in rows for text in row.texts)
-    script = script_of(letters)
-    language: str = said.get("language") or defaults.get("language", "")
-    if not language and script not in ("", LATIN):
-        defaults["language"] = UNKNOWN
-        fitting = LANGUAGES.get(script, "").split()
-        lines = (f'"language": "{code}"' for code in fitting[:3])
-        notes["language"] = [
-            f"{script.capitalize()}. Name it in the task's file: {', or '.join(lines)}"
-        ]
-    elif language and script and not has_own_letters(language, script):
-        notes["other_script"] = [
-            f"most letters are {script.capitalize()}, “language” is “{language}”"
-        ]
-    if is_right_to_left(language) if language else read_from_the_right(letters):
-        defaults["direction"] = Direction.RIGHT_TO_LEFT
-
-
-def _defaults(
-    task: TaskFiles, kind: str, rows: Sequence[content.ReadExample], lists_alternatives: bool
-) -> Fields:
-    """The project's own words for a task that it knows, if this is the task they describe."""
-    single = all(len(spans) <= 1 for row in rows for spans in row.alternatives)
-    one_span = answer_kind(kind).takes_pieces and lists_alternatives and single
-    shipped = shipped_description(task.slug)
-    return {
-        "kind": kind,
-        "max_spans": 1 if one_span else None,
-        "name": task.name[:80],
-        "title": task.name[:200],
-        **(shipped if shipped.get("kind", kind) == kind else {}),
-    }
-
-
-def _settle_sample(
-    task: TaskFiles,
-    stated: Fields,
-    defaults: Fields,
-    kind: str,
-    choices: Sequence[str],
-    contexts: Sequence[Sequence[str]],
-) -> None:
-    if problem := samples.problem_of_sample(stated.get("sample", {}), kind, choices, contexts):
-        raise BadInput(f"{task.file}: the sample cannot be used: {problem}.")
-    if samples.problem_of_sample(defaults.get("sample", {}), kind, choices, contexts):
-        defaults["sample"] = {"asks": defaults["sample"].get("asks", "")}
