@@ -1,10 +1,10 @@
 """Who may fetch what: how a browser shows that it belongs to an annotator.
 
-An annotator has no account. Opening a link gives the browser a signed cookie, the door, which says
-who came and where to, and is all there is of them until they consent. The consent gives it another,
-which names the assignment; from then on that cookie, or the assignment's resume link, lets them in.
-Knowing somebody's external id does not. A browser may work on several assignments, each in a tab:
-a page and its forms carry whose they are, as a digest.
+An annotator has no account. Opening a link gives the browser a signed cookie with the arrival: who
+came and where to, which is all there is of them until they consent. The consent gives it another
+cookie, which names the assignment; from then on that cookie, or the assignment's resume link, lets
+them in. Knowing somebody's external id does not. A browser may work on several assignments, each in
+a tab: a page and its forms carry whose they are, as a digest.
 """
 
 import hmac
@@ -53,18 +53,18 @@ WORKED_ON = PreparedRow(
 )
 
 
-@dataclass(frozen=True)
-class Door:
-    """The link that a browser opened last, and who came by it."""
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """The link that a browser opened last, and who came by it. Cookies hold these names."""
 
     # What leads in (a study, a batch, an invitation), and its token.
     way: str
     token: str
     external_id: str
-    submission_id: str
+    submission_id: str = ""
     # Whether the id proves itself: signed by the channel, from a personal link, or given by us.
     is_proven: bool
-    # Drawn at random for the browser, and the same behind all its doors.
+    # Drawn at random for the browser, and the same at all its arrivals.
     browser: str
 
     @property
@@ -73,24 +73,24 @@ class Door:
 
     @property
     def digest(self) -> str:
-        """Tells a form's door from one that was opened after it."""
+        """What tells the arrival of a form from a later one."""
         text = json.dumps([self.way, self.token, self.external_id, self.submission_id])
         return salted_hmac("annotation.door", text).hexdigest()[:16]
 
 
-def door_of(request: HttpRequest) -> Door | None:
+def arrival_of(request: HttpRequest) -> Arrival | None:
     try:
         content = signing.loads(
             request.COOKIES.get(DOOR_COOKIE, ""), salt=_DOOR_SALT, max_age=_DOOR_MAX_AGE_S
         )
-        return Door(**content)
+        return Arrival(**content)
     except (BadSignature, TypeError):
         # Changed on the way, or of another version.
         return None
 
 
-def set_door(response: HttpResponseBase, door: Door) -> None:
-    value = signing.dumps(asdict(door), salt=_DOOR_SALT, compress=True)
+def set_arrival(response: HttpResponseBase, arrival: Arrival) -> None:
+    value = signing.dumps(asdict(arrival), salt=_DOOR_SALT, compress=True)
     _set(response, DOOR_COOKIE, value, _DOOR_MAX_AGE_S)
 
 
@@ -132,10 +132,10 @@ def address_with_work(page: str, pk: int) -> str:
     return f"{reverse(page)}?{WORK}={digest_of(pk)}"
 
 
-def own_assignments(request: HttpRequest, door: Door) -> AssignmentQuerySet:
+def own_assignments(request: HttpRequest, arrival: Arrival) -> AssignmentQuerySet:
     """Those that were entered with this browser, also when the response to a consent got lost."""
     return Assignment.objects.filter(
-        Q(pk__in=_known(cookie_of(request))) | Q(browser_hash=door.browser_hash)
+        Q(pk__in=_known(cookie_of(request))) | Q(browser_hash=arrival.browser_hash)
     )
 
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.access import cookies, throttles
-from annotation.access.cookies import Door
+from annotation.access.cookies import Arrival
 from annotation.access.requests import HtmxRequest
 from annotation.kinds import answer_kind
 from annotation.kinds.markup import markdown_html
@@ -28,7 +28,6 @@ from annotation.models import (
     Annotator,
     Assignment,
     Batch,
-    Channel,
     JoinAnswer,
     clock,
 )
@@ -38,7 +37,7 @@ from annotation.work import joining
 from annotation.work.consent_facts import asked_of, in_detail, in_short
 from annotation.work.crowding import WRONG_CODES, Crowd
 from annotation.work.languages import in_readers_language
-from annotation.work.links import JoinLink, link_of, new_door, visit_by
+from annotation.work.links import JoinLink, link_of, new_arrival, visit_by
 from annotation.work.page import PAGE, Position, context_at, own_work
 from annotation.work.previewing import Trial, to_try
 from annotation.work.refusing import REFUSED, refused, refused_place, refused_stranger, slowed
@@ -75,11 +74,11 @@ def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
     if wait := slowed(request, "joins", link):
         return wait
     try:
-        door = new_door(request, link)
+        arrival = new_arrival(request, link)
     except NoEntry as refusal:
         return refused(request, link.study, str(refusal), status=403)
-    response = _next_page(request, door, link)
-    cookies.set_door(response, door)
+    response = _next_page(request, arrival, link)
+    cookies.set_arrival(response, arrival)
     return response
 
 
@@ -113,9 +112,9 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
 
 def _brought(request: HttpRequest, assignment: Assignment) -> str:
     """A new submission of the same person by which this browser came, and was sent for proof."""
-    door = cookies.door_of(request)
+    arrival = cookies.arrival_of(request)
     with suppress(Http404):  # a link may have been renewed since
-        visit = visit_by(door, link_of(door.way, door.token)) if door else None
+        visit = visit_by(arrival, link_of(arrival.way, arrival.token)) if arrival else None
         if visit and joining.present_assignment(visit) == assignment:
             return joining.new_submission(visit, assignment)
     return ""
@@ -132,7 +131,7 @@ def _submission_in(request: HttpRequest, assignment: Assignment) -> str:
 
 def _next_page(
     request: HttpRequest,
-    door: Door,
+    arrival: Arrival,
     link: JoinLink,
     *,
     asks_who: bool = True,
@@ -140,34 +139,40 @@ def _next_page(
 ) -> HttpResponse:
     """One's own work, the question who it is, the consent page, or a refusal. `is_other`: it is not
     what the form's page was about."""
-    visit = visit_by(door, link)
-    if not _may_enter(request, door, visit):
+    visit = visit_by(arrival, link)
+    if not _may_enter(request, arrival, visit):
         return refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
     if present is not None:
         return go_on(request, present, new_submission=joining.new_submission(visit, present))
-    if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
+    known = _known_people(request, arrival, link) if asks_who else []
+    if known:
         work = [own_work(link.study, annotator) for annotator in known]
-        context = {"study": link.study, "people": work, "door": door, "is_other": is_other}
+        context = {"study": link.study, "people": work, "arrival": arrival, "is_other": is_other}
         return render(request, WHO, context)
-    return _consent_page(request, door, link, is_other=is_other)
+    return _consent_page(request, arrival, link, is_other=is_other)
 
 
-def _may_enter(request: HttpRequest, door: Door, visit: joining.Visit) -> bool:
+def _may_enter(request: HttpRequest, arrival: Arrival, visit: joining.Visit) -> bool:
     """An id is believed until somebody has consented with it in this study; afterwards it takes the
     channel's signature, or a browser that has entered here before."""
     mine = joining.assignments_of(visit.study, visit.annotator)
     return (
-        door.is_proven
+        arrival.is_proven
         or not mine.exists()
-        or mine.filter(pk__in=cookies.own_assignments(request, door).values("pk")).exists()
+        or mine.filter(pk__in=cookies.own_assignments(request, arrival).values("pk")).exists()
     )
 
 
-def _known_people(request: HttpRequest, door: Door, channel: Channel) -> list[Annotator]:
-    """Who has entered with this browser before, in any study of the channel."""
-    annotators = cookies.own_assignments(request, door).values("annotator")
-    return list(Annotator.objects.filter(pk__in=annotators, channel=channel, erased_at=None))
+def _known_people(request: HttpRequest, arrival: Arrival, link: JoinLink) -> list[Annotator]:
+    """Who has entered with this browser before, in any study of the channel; nobody by a link that
+    says who comes."""
+    if not link.is_plain:
+        return []
+    annotators = cookies.own_assignments(request, arrival).values("annotator")
+    return list(
+        Annotator.objects.filter(pk__in=annotators, channel=link.study.channel, erased_at=None)
+    )
 
 
 def go_on(
@@ -198,8 +203,8 @@ def to_work(pk: int) -> HttpResponse:
 @annotators_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def consent(request: HttpRequest) -> HttpResponse:
-    door = cookies.door_of(request)
-    if door is None:
+    arrival = cookies.arrival_of(request)
+    if arrival is None:
         if working := cookies.working_on(request):
             return to_work(working[-1])
         sentence = _(
@@ -207,51 +212,56 @@ def consent(request: HttpRequest) -> HttpResponse:
             "site, and open your link again."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=403)
-    link = _entered_by(request, door.way, door.token)
+    link = _entered_by(request, arrival.way, arrival.token)
     if request.method != "POST":
-        is_other = _is_of_other(request, door)
-        return _next_page(request, door, link, asks_who=is_other, is_other=is_other)
+        is_other = _is_of_other(request, arrival)
+        return _next_page(request, arrival, link, asks_who=is_other, is_other=is_other)
     if not {"agree", "decline"} & request.POST.keys():
-        return _next_page(request, door, link)
-    if _is_of_other(request, door):
-        return _refused_answer(request, door, link)
-    return slowed(request, "consents", link) or _answered(request, door, link)
+        return _next_page(request, arrival, link)
+    if _is_of_other(request, arrival):
+        return _refused_answer(request, arrival, link)
+    return slowed(request, "consents", link) or _answered(request, arrival, link)
 
 
-def _is_of_other(request: HttpRequest, door: Door) -> bool:
+def _is_of_other(request: HttpRequest, arrival: Arrival) -> bool:
     """Another link was opened after the page of this form or link: the latest counts."""
     sent = request.POST if request.method == "POST" else request.GET
-    return sent.get("door", door.digest) != door.digest
+    return sent.get("door", arrival.digest) != arrival.digest
 
 
 @annotators_page
 @require_POST
 def choose_who(request: HttpRequest) -> HttpResponse:
     """Go on as somebody who has entered with this browser before."""
-    door = cookies.door_of(request)
-    if door is None:
+    arrival = cookies.arrival_of(request)
+    if arrival is None:
         return redirect("annotation:consent")
-    link = _entered_by(request, door.way, door.token)
-    if _is_of_other(request, door):
-        return _next_page(request, door, link, is_other=True)
-    known = _known_people(request, door, link.study.channel) if link.is_plain else []
-    for annotator in known:
+    link = _entered_by(request, arrival.way, arrival.token)
+    if _is_of_other(request, arrival):
+        return _next_page(request, arrival, link, is_other=True)
+    for annotator in _known_people(request, arrival, link):
         if annotator.pseudonym == request.POST.get("who"):
-            entrance = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
-            present = joining.present_assignment(visit_by(entrance, link))
+            own = Arrival(
+                way=link.name,
+                token=link.token,
+                external_id=annotator.external_id,
+                is_proven=True,
+                browser=arrival.browser,
+            )
+            present = joining.present_assignment(visit_by(own, link))
             response = go_on(request, present) if present else redirect("annotation:consent")
-            cookies.set_door(response, entrance)
+            cookies.set_arrival(response, own)
             return response
     return redirect("annotation:consent")
 
 
 def _consent_page(
-    request: HttpRequest, door: Door, link: JoinLink, *, status: int = 200, **more: object
+    request: HttpRequest, arrival: Arrival, link: JoinLink, *, status: int = 200, **more: object
 ) -> HttpResponse:
     try:
-        batches = joining.open_batches(visit_by(door, link), at=clock.now())
+        batches = joining.open_batches(visit_by(arrival, link), at=clock.now())
     except (joining.Full, joining.NotOpen) as refusal:
-        return refused_place(request, door, link, refusal)
+        return refused_place(request, arrival, link, refusal)
     contents = list(map(_content, batches))
     context = {
         "study": link.study,
@@ -260,7 +270,7 @@ def _consent_page(
         "short": in_short(link.study, contents),
         "facts": in_detail(link.study, contents),
         "consent": markdown_html(in_readers_language(link.study.consent_text)),
-        "door": door,
+        "arrival": arrival,
         "is_plain": link.is_plain,
         "asks_code": Crowd(request, link.study).is_full,
         **more,
@@ -283,7 +293,9 @@ def _join_one_of(crowd: Crowd, visit: joining.Visit, typed: str) -> Assignment:
     return assignment
 
 
-def _asked_for_code(request: HttpRequest, door: Door, link: JoinLink, crowd: Crowd) -> HttpResponse:
+def _asked_for_code(
+    request: HttpRequest, arrival: Arrival, link: JoinLink, crowd: Crowd
+) -> HttpResponse:
     """The consent page again, with what was typed."""
     typed, status, error = request.POST.get("code", ""), 403, ""
     seconds = throttles.seconds_to_wait(WRONG_CODES, crowd.who) if typed else 0
@@ -297,7 +309,7 @@ def _asked_for_code(request: HttpRequest, door: Door, link: JoinLink, crowd: Cro
         throttles.count(WRONG_CODES, crowd.who)
         status, error = 422, _("This is not the code of this hour: ask for it again.")
     more = {"asks_code": True, "typed": typed, "error": error}
-    response = _consent_page(request, door, link, status=status, **more)
+    response = _consent_page(request, arrival, link, status=status, **more)
     return throttles.later(response, seconds) if seconds else response
 
 
@@ -305,12 +317,14 @@ def _asked_for_code(request: HttpRequest, door: Door, link: JoinLink, crowd: Cro
 @require_http_methods(["GET", "HEAD", "POST"])
 def try_one(request: HtmxRequest, number: int) -> HttpResponse:
     """A sample of what the link leads to, and how it was answered. Nothing is stored."""
-    door = cookies.door_of(request)
-    if door is None or "state" in request.POST:
+    arrival = cookies.arrival_of(request)
+    if arrival is None or "state" in request.POST:
         return _back_to_consent(request)
-    link = _entered_by(request, door.way, door.token)
+    link = _entered_by(request, arrival.way, arrival.token)
     try:
-        samples = to_try(map(_content, joining.open_batches(visit_by(door, link), at=clock.now())))
+        samples = to_try(
+            map(_content, joining.open_batches(visit_by(arrival, link), at=clock.now()))
+        )
     except (joining.Full, joining.NotOpen):
         return _back_to_consent(request)
     if number >= len(samples):
@@ -346,9 +360,9 @@ def _content(batch: Batch) -> BatchContent:
     return batch_content(batch.pk)
 
 
-def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
-    visit = visit_by(door, link)
-    if not _may_enter(request, door, visit):
+def _answered(request: HttpRequest, arrival: Arrival, link: JoinLink) -> HttpResponse:
+    visit = visit_by(arrival, link)
+    if not _may_enter(request, arrival, visit):
         return refused_stranger(request, link.study)
     present = joining.present_assignment(visit)
     if "decline" in request.POST and present is not None and not present.is_finished:
@@ -365,13 +379,13 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     try:
         assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
     except _Crowded:
-        return _asked_for_code(request, door, link, crowd)
+        return _asked_for_code(request, arrival, link, crowd)
     except (joining.Full, joining.NotOpen) as refusal:
         if isinstance(refusal, joining.Full):
             joining.count_answer(link.study, JoinAnswer.FULL, at=clock.now())
-        return refused_place(request, door, link, refusal)
+        return refused_place(request, arrival, link, refusal)
     # Somebody else may have consented with this id a moment ago.
-    if not _may_enter(request, door, visit):
+    if not _may_enter(request, arrival, visit):
         return refused_stranger(request, link.study)
     return go_on(request, assignment)
 
@@ -379,11 +393,11 @@ def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
 # Refusing
 
 
-def _refused_answer(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
+def _refused_answer(request: HttpRequest, arrival: Arrival, link: JoinLink) -> HttpResponse:
     """Refuse an answer to an earlier link's consent. Where that leads to no work yet, no button is
     shown that would be an answer to this one, since a second press may follow the first."""
-    if joining.present_assignment(visit_by(door, link)) is not None:
-        return _next_page(request, door, link, is_other=True)
+    if joining.present_assignment(visit_by(arrival, link)) is not None:
+        return _next_page(request, arrival, link, is_other=True)
     sentence = _(
         "Your answer was not taken: in this browser another link, to “%(title)s”, was opened "
         "later. For the study that you just saw, open its link again."

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Any
 from urllib.parse import parse_qsl
@@ -11,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from annotation.access import cookies
-from annotation.access.cookies import Door
+from annotation.access.cookies import Arrival
 from annotation.models import Batch, Channel, Invitation, Pool, Study, new_token
 from annotation.models.errors import NoEntry
 from annotation.models.texts import is_id
@@ -48,20 +49,22 @@ def link_of(name: str, token: str) -> JoinLink:
     return JoinLink(name, token, group.study, **{name: group})
 
 
-def leads_to(door: Door, study: Study) -> bool:
-    """Whether somebody else can begin the study behind it."""
+def leads_to(arrival: Arrival, study: Study) -> bool:
+    """Whether somebody else can begin the study by the link that was opened last."""
     with suppress(Http404):  # a link may have been renewed since
-        link = link_of(door.way, door.token)
+        link = link_of(arrival.way, arrival.token)
         return link.study == study and link.is_plain
     return False
 
 
-def new_door(request: HttpRequest, link: JoinLink) -> Door:
-    last = cookies.door_of(request)
+def new_arrival(request: HttpRequest, link: JoinLink) -> Arrival:
+    """Read who comes by a link. Raises NoEntry where it does not say, or may not be used so."""
+    last = cookies.arrival_of(request)
     browser = last.browser if last else token_hex(16)
+    arrival = partial(Arrival, way=link.name, token=link.token, browser=browser)
     channel = link.study.channel
     if link.invited:
-        return Door(link.name, link.token, link.invited, "", True, browser)
+        return arrival(external_id=link.invited, is_proven=True)
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
     submission_id = _parameter(request, channel, channel.submission_param)
@@ -73,7 +76,7 @@ def new_door(request: HttpRequest, link: JoinLink) -> Door:
         own_id = last.external_id if last and is_second_tab else ""
         if not own_id or joining.person(channel, own_id).pk is not None:
             own_id = new_token()
-        return Door(link.name, link.token, own_id, submission_id, True, browser)
+        return arrival(external_id=own_id, submission_id=submission_id, is_proven=True)
     external_id = _parameter(request, channel, channel.person_param)
     if not external_id:
         raise NoEntry(
@@ -91,7 +94,7 @@ def new_door(request: HttpRequest, link: JoinLink) -> Door:
             _("This link was altered on the way. Open the study again from %(channel)s.")
             % {"channel": channel.name}
         )
-    return Door(link.name, link.token, external_id, submission_id, signed, browser)
+    return arrival(external_id=external_id, submission_id=submission_id, is_proven=signed)
 
 
 def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
@@ -101,12 +104,12 @@ def _parameter(request: HttpRequest, channel: Channel, name: str) -> str:
     return value if value != placeholder else ""
 
 
-def visit_by(door: Door, link: JoinLink) -> joining.Visit:
+def visit_by(arrival: Arrival, link: JoinLink) -> joining.Visit:
     return joining.Visit(
         study=link.study,
-        annotator=joining.person(link.study.channel, door.external_id),
+        annotator=joining.person(link.study.channel, arrival.external_id),
         batch=link.batch,
         pool=link.pool,
-        submission_id=door.submission_id,
-        browser_hash=door.browser_hash,
+        submission_id=arrival.submission_id,
+        browser_hash=arrival.browser_hash,
     )

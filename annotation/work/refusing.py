@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from annotation.access import throttles
-from annotation.access.cookies import Door
+from annotation.access.cookies import Arrival
 from annotation.models import JoinAnswer, Study
 from annotation.models.errors import NoEntry
 from annotation.work import joining
@@ -42,16 +42,16 @@ def slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | Non
 
 
 def refused_place(
-    request: HttpRequest, door: Door, link: JoinLink, refusal: NoEntry
+    request: HttpRequest, arrival: Arrival, link: JoinLink, refusal: NoEntry
 ) -> HttpResponse:
     answer, pay = JoinAnswer.FULL if isinstance(refusal, joining.Full) else None, ""
     if isinstance(refusal, joining.Worked):
         pay = _("Your earlier work is paid as you are told when it ends.")
-        if door.submission_id:
+        if arrival.submission_id:
             pay += " " + _(
                 "If your earlier submission ended on %(channel)s before you could hand its code "
                 "in, write to the people who run the study: name the submission %(id)s."
-            ) % {"channel": link.study.channel.name, "id": door.submission_id}
+            ) % {"channel": link.study.channel.name, "id": arrival.submission_id}
     return refused(
         request, link.study, str(refusal), answer=answer, pay=pay, is_plain=link.is_plain
     )

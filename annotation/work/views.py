@@ -232,10 +232,10 @@ def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     """Make room for somebody else at this browser. The work stays as it is, and its link leads
     back."""
     response: HttpResponse
-    door = cookies.door_of(request)
-    if door is not None and leads_to(door, assignment.study):
+    arrival = cookies.arrival_of(request)
+    if arrival is not None and leads_to(arrival, assignment.study):
         # There somebody new can begin, and whoever has begun is asked who they are.
-        response = redirect(LINKS[door.way], door.token)
+        response = redirect(LINKS[arrival.way], arrival.token)
     else:
         sentence = _("This browser has left that work. Now open the link that you were given.")
         context = {"study": assignment.study, "sentence": sentence}

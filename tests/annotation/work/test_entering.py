@@ -122,7 +122,7 @@ def test_takes_one_place_for_a_prefetch_and_a_second_tab() -> None:
 def test_takes_no_answer_to_one_study_for_another(answer: str) -> None:
     first, second = make.running_batch(title="First"), make.running_batch(title="Second")
     client = came(first)
-    digest = client.get(CONSENT).context["door"].digest
+    digest = client.get(CONSENT).context["arrival"].digest
     came(second, client)
     response = client.post(CONSENT, {answer: "1", "door": digest})
     page = text_of(response)
@@ -494,7 +494,7 @@ def test_shows_the_latest_link_to_a_question_of_an_earlier_one() -> None:
     first, second = make.running_batch(title="First"), make.running_batch(title="Second")
     client = consented(first)
     who, page = Annotator.objects.get(), visit(second, client)
-    digest = page.context["door"].digest
+    digest = page.context["arrival"].digest
     visit(first, client)
     page = text_of(client.post("/work/who/", {"who": who.pseudonym, "door": digest}))
     assert "First" in page
