@@ -1,9 +1,8 @@
 """Drafting: many batches at once, from tasks × shots × chains or from episodes; and a study, as a
 plan recommends it, or modelled on one that has started and can no longer be changed."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from copy import copy
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,7 +14,6 @@ from annotation.benchmarks.chains import chains_of, shot_contents, shots_and_spl
 from annotation.models import (
     Batch,
     ChangeAction,
-    Item,
     ItemSet,
     Outcome,
     OutcomeRule,
@@ -30,12 +28,10 @@ from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.study import FROZEN_FIELDS, NEVER_FROZEN
-from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
+from annotation.studies.cutting import cut_test_set, in_parts
 from annotation.studies.lab_defaults import lab_defaults
 from annotation.work.estimating import far_longer, timed
-from scoring.core.episodes import Draws
-from scoring.core.parts import lay_out
 from scoring.tables.words import counted
 
 # The log names no more batches of one change than this.
@@ -49,7 +45,7 @@ def possible_batches(task: Task) -> list[Batch]:
 
 
 def shots_of(batch: Batch) -> int | None:
-    """0 is zero-shot; None is a training set whose file does not say."""
+    """The shots of a batch: 0 for zero-shot, None for a training set whose file does not say."""
     return batch.training_set.shots if batch.training_set else 0
 
 
@@ -110,7 +106,7 @@ def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 
 def missing(study: Study, chosen: Iterable[Batch], *, wanted: int) -> list[Batch]:
-    """Those that the study does not have yet, as they would be stored."""
+    """The batches that the study does not have yet, as they would be stored."""
     keys = ("training_set_id", "test_set_id", "pool_id")
     present = set(study.batches.values_list(*keys))
     new = [batch for batch in chosen if tuple(getattr(batch, key) for key in keys) not in present]
@@ -181,72 +177,6 @@ def _of_episodes(task: Task) -> list[Batch]:
     ]
 
 
-def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
-    """The part with this many of the set's contexts, each with all its questions, in the set's
-    order; the whole set if it has no more. Repeating it gives the same part."""
-    items = list(test_set.items.select_related("example").order_by("position"))
-    known = list(dict.fromkeys(item.example.context_hash for item in items))
-    if contexts < 1:
-        raise BadInput("A part of a test set needs at least one item.")
-    if contexts >= len(known):
-        return test_set
-    if test_set.episode is not None:
-        raise BadInput(f"An episode is done as a whole: this one has {len(items)} questions.")
-    name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")
-    drawn = Draws(seed, "part", test_set.name).sample(sorted(known), contexts)
-    return _part(test_set, name, [item for item in items if item.example.context_hash in drawn])
-
-
-def cut_into_parts(
-    test_set: ItemSet, contexts: int, viewers: int, *, seed: int = 0
-) -> list[ItemSet]:
-    """One part for each person, of this many contexts with all their questions, each context in so
-    many parts; always the same ones. Raises BadInput where they would not hang together."""
-    items = list(test_set.items.select_related("example").order_by("position"))
-    by_context: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        by_context[item.example.context_hash].append(item)
-    try:
-        layout = lay_out(list(by_context), min(contexts, len(by_context)), viewers, seed=seed)
-    except ValueError as error:
-        raise BadInput(str(error)) from error
-    stem = f"{test_set.name}{PART}{contexts}x{viewers}" + (f"-{seed}" if seed else "")
-    return [
-        _part(test_set, f"{stem}-{number}", [item for text in part for item in by_context[text]])
-        for number, part in enumerate(layout, start=1)
-    ]
-
-
-def in_parts(
-    batches: Iterable[Batch], contexts: int, viewers: int, *, seed: int
-) -> Iterator[Batch]:
-    """Each as the batches of its parts."""
-    for batch in batches:
-        for part in cut_into_parts(batch.test_set, contexts, viewers, seed=seed):
-            of_part = copy(batch)
-            of_part.test_set, of_part.join_token = part, new_token()
-            yield of_part
-
-
-def _part(test_set: ItemSet, name: str, kept: Sequence[Item]) -> ItemSet:
-    present = ItemSet.objects.filter(task=test_set.task, name=name).first()
-    if present is not None:
-        return present
-    part = ItemSet.objects.create(
-        task=test_set.task,
-        name=name[:80],
-        role=test_set.role,
-        choices=test_set.choices,
-        source_file=test_set.source_file,
-        checksum=checksum([[item.example.identity, item.example.content_hash] for item in kept]),
-    )
-    Item.objects.bulk_create(
-        Item(item_set=part, example=item.example, position=position, source_id=item.source_id)
-        for position, item in enumerate(sorted(kept, key=lambda item: item.position))
-    )
-    return part
-
-
 def draft_study(
     task: Task,
     *,
@@ -260,10 +190,10 @@ def draft_study(
     owner: User | None = None,
     **settings: Any,
 ) -> Study:
-    """So many annotators on so many items, which count contexts, in so many batches with these
-    shots; with so many viewers of each item in parts, one annotator each, who see so many items
-    together. The settings are a study's. Raises BadInput if the task has fewer such sets, or the
-    short name is taken."""
+    """Make a draft of so many `batches` of a task at these shots, each for so many `annotators` on
+    so many `items`, which count contexts. With `viewers` for each item the test set is cut into
+    parts of one annotator each, who have `seen` so many items together. The `settings` are a
+    study's. Raises BadInput if the task has fewer such sets, or the short name is taken."""
     check_free(slug)
     chosen = _fitting(task, shots, batches)
     with transaction.atomic():

@@ -10,7 +10,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task
-from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, in_parts, missing
+from annotation.studies.cutting import cut_test_set, in_parts
+from annotation.studies.drafting import add_batches, expect_seconds, missing
 from annotation.work.estimating import (
     Estimate,
     estimate,

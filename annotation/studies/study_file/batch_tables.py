@@ -13,7 +13,8 @@ from annotation.models.benchmark import LAID_OUT, PART
 from annotation.models.errors import BadInput
 from annotation.models.settings import in_table
 from annotation.models.texts import checksum
-from annotation.studies.drafting import cut_test_set, in_parts, possible_batches, shots_of
+from annotation.studies.cutting import cut_test_set, in_parts
+from annotation.studies.drafting import possible_batches, shots_of
 from annotation.studies.study_file.reading import StudyFile
 from scoring.tables.words import counted
 

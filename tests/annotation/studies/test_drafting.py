@@ -5,7 +5,8 @@ import pytest
 
 from annotation.models import Channel, LabDefaults, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import cut_test_set, draft_study
+from annotation.studies.cutting import cut_test_set
+from annotation.studies.drafting import draft_study
 from annotation.studies.lifecycle import start_study
 from scoring.runs.storing import find_test_set
 from tests import make

@@ -9,7 +9,8 @@ from django.urls import reverse
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Item, Study
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import cut_into_parts, possible_batches
+from annotation.studies.cutting import cut_into_parts
+from annotation.studies.drafting import possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Gold, Kind, Task
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.cutting import cut_test_set
 from scoring.cells.cell_rows import bounds
 from scoring.cells.rows import Bound, no_skill
 from scoring.cells.scope import Choices, Scope

@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from annotation.payments.ledger import approve, correct
 from annotation.people.rows import rows
-from annotation.studies.drafting import cut_into_parts, cut_test_set
+from annotation.studies.cutting import cut_into_parts, cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.studies.people import exclude, lift_exclusion
 from annotation.work.finishing import finish

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.benchmarks.correcting import Given, correct_gold
 from annotation.models import Batch, Kind, Study
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.cutting import cut_test_set
 from annotation.studies.lifecycle import start_study, want_more
 from scoring.report.preregistration import (
     BEYOND,

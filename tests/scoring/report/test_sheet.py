@@ -3,7 +3,7 @@ from copy import deepcopy
 import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.cutting import cut_test_set
 from scoring.report.facts import Facts
 from scoring.report.methods import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
 from tests import make

@@ -22,7 +22,7 @@ from annotation.models import (
     Role,
     Study,
 )
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.cutting import cut_test_set
 from annotation.studies.lifecycle import start_study
 from annotation.work.finishing import withdraw
 from scoring.cells.cell_rows import cell_row

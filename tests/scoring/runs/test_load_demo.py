@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
 from annotation.simulation.demonstration import BENCHMARK, RUNS
-from annotation.studies.drafting import cut_test_set
+from annotation.studies.cutting import cut_test_set
 from scoring.models import Prediction, ReportedScore, Run
 from scoring.runs.demonstration import CLUES, load_demonstration_runs, load_published
 from tests.every import every

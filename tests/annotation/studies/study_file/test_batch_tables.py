@@ -6,7 +6,8 @@ import pytest
 
 from annotation.models import Role, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import cut_into_parts, possible_batches
+from annotation.studies.cutting import cut_into_parts
+from annotation.studies.drafting import possible_batches
 from annotation.studies.study_file.applying import apply_study
 from annotation.studies.study_file.batch_tables import batch_tables, key_of
 from annotation.studies.study_file.reading import StudyFile
