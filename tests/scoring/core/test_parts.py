@@ -65,9 +65,9 @@ def expected(mean: float, sd: float) -> float:
 
 
 def test_covers_means_and_differences_over_parts() -> None:
-    """99 people on 1,319 items, three to an item: right or wrong by a person's skill and an item's
+    """50 people on 660 items, three to an item: right or wrong by a person's skill and an item's
     ease, beside a system whose items hang together with people's."""
-    items = 1319
+    items = 660
     places = {name: number for number, name in enumerate(names(items))}
     layout = [[places[name] for name in part] for part in lay_out(names(items), 40, 3, seed=1)]
     rng = np.random.default_rng(1)
@@ -113,15 +113,14 @@ def test_plans_what_parts_then_give() -> None:
     assert design.items == 20
     layout = lay_out(names(300), design.items, 3, seed=2)
     assert len(layout) == design.annotators
-    means = []
-    for _ in range(1_500):
-        people = rng.normal(0, annotator_var**0.5, len(layout))
-        items = dict(zip(names(300), rng.normal(0, item_var**0.5, 300), strict=True))
-        totals = dict.fromkeys(items, 0.0)
-        for person, part in zip(people, layout, strict=True):
-            for item in part:
-                totals[item] += person + items[item] + rng.normal(0, residual_var**0.5)
-        means.append(sum(totals.values()) / 900)
+    places = {name: number for number, name in enumerate(names(300))}
+    # The person and the item of every answer.
+    pairs = [(person, places[name]) for person, part in enumerate(layout) for name in part]
+    who, what = np.array(pairs).T
+    people = rng.normal(0, annotator_var**0.5, (1_500, len(layout)))
+    items = rng.normal(0, item_var**0.5, (1_500, 300))
+    noise = rng.normal(0, residual_var**0.5, (1_500, len(pairs)))
+    means = (people[:, who] + items[:, what] + noise).mean(axis=1)
     assert np.std(means) == pytest.approx(design.se, rel=0.06)
 
 
