@@ -10,7 +10,7 @@ from scoring.planning.forms import PlanForm
 from scoring.planning.plans import make_plan
 from scoring.planning.tables import plan_as_plain
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fewer_simulated_studies")]
 
 NUMBERS = (
     *("budget", "width", "rate", "fee", "splits", "onboarding_s", "shots", "train_s", "item_s"),
