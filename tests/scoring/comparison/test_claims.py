@@ -146,12 +146,12 @@ def test_is_sure_only_of_a_study_that_ended_as_it_said(
     wanted: int, added: int, ends_on: date | None, reasons: tuple[str, ...]
 ) -> None:
     batch = make.running_batch(
-        wanted=wanted, tests=30, training=10, min_training_score=80, ends_on=ends_on
+        wanted=wanted, tests=12, training=10, min_training_score=80, ends_on=ends_on
     )
     want_more(batch, wanted + added)
     for number in range(8):
         make.worked_through(batch, wrong=number % 2)
-    measured.run(batch.task, wrong=25, shots=10, at=make.NOON)
+    measured.run(batch.task, wrong=10, shots=10, at=make.NOON)
     close_study(batch.study, at=CLOSING)
     [test] = seen(batch.study).tests
     assert (test.certainty, test.reasons) == ("probable" if reasons else "sure", reasons)
@@ -174,12 +174,12 @@ def test_is_sure_only_of_systems_that_were_named_or_there_before_people(
     named: list[str], at: datetime, reasons: tuple[str, ...]
 ) -> None:
     batch = make.running_batch(
-        wanted=8, tests=30, training=10, min_training_score=80, named_systems=named
+        wanted=8, tests=12, training=10, min_training_score=80, named_systems=named
     )
     for number in range(8):
         make.worked_through(batch, wrong=number % 2)
     for system in ("BERT-Base", "Second"):
-        measured.run(batch.task, system=system, wrong=25, shots=10, at=at)
+        measured.run(batch.task, system=system, wrong=10, shots=10, at=at)
     close_study(batch.study, at=CLOSING)
     table = seen(batch.study)
     [test] = [test for test in table.tests if test.system == "BERT-Base"]

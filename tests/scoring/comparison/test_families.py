@@ -1,5 +1,6 @@
 """Which tests are judged together, and what each of them needs to be sure."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare, compute_table
 from scoring.comparison.comparison import Comparison
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +26,7 @@ def two_by_two() -> Study:
     """Two tasks, each with and without shots, five people in each cell; two systems on all."""
     benchmark = make.benchmark()
     study = make.study(benchmark)
-    tasks = [make.task(benchmark, tests=20) for _ in range(2)]
+    tasks = [make.task(benchmark, tests=10) for _ in range(2)]
     batches = [
         make.batch(study, task, wanted=5, zero_shot=zero)
         for task in tasks
@@ -36,18 +38,25 @@ def two_by_two() -> Study:
         for number in range(5):
             make.worked_through(batch, wrong=number % 3)
     for task in tasks:
-        for system, wrong in (("A", 12), ("B", 3)):
+        for system, wrong in (("A", 6), ("B", 2)):
             measured.run(task, system=system, wrong=wrong, at=make.NOON)
             measured.run(task, system=system, wrong=wrong, shots=0, split=None, at=make.NOON)
     return study
+
+
+study_once = once_a_module(two_by_two)
+
+
+@pytest.fixture
+def study(study_once: Study) -> Study:
+    return deepcopy(study_once)
 
 
 def families(found: Any) -> set[int | None]:
     return {test.family for test in found}
 
 
-def test_judges_tasks_averages_shots_and_systems_apart() -> None:
-    study = two_by_two()
+def test_judges_tasks_averages_shots_and_systems_apart(study: Study) -> None:
     table = seen(study)
     # Two systems on two tasks and over both, at two numbers of shots.
     assert (len(table.tests), families(table.tests)) == (8, {8})
@@ -55,7 +64,7 @@ def test_judges_tasks_averages_shots_and_systems_apart() -> None:
     assert (len(table.changes), families(table.changes)) == (2, {2})
     assert (len(table.systems), families(table.systems)) == (4, {4})
     for task in study.benchmark.tasks.all():
-        measured.run(task, system="Late", wrong=9)
+        measured.run(task, system="Late", wrong=5)
     later = seen(study)
     assert {test.family for test in later.tests if test.supplement} == {2}
     assert {test.family for test in later.average_tests if test.supplement} == {1}
@@ -74,11 +83,11 @@ def test_judges_tasks_averages_shots_and_systems_apart() -> None:
 )
 def test_is_sure_with_a_floor_alone(about: dict[str, Any], certainty: str) -> None:
     """A floor over three items lets too many guessers in."""
-    batch = make.running_batch(wanted=8, tests=30, **about)
+    batch = make.running_batch(wanted=8, tests=12, **about)
     for number in range(8):
         make.worked_through(batch, wrong=0 if "min_training_score" in about else number % 2)
     shots = batch.training_set.shots
-    measured.run(batch.task, wrong=25, shots=shots, at=make.NOON)
+    measured.run(batch.task, wrong=10, shots=shots, at=make.NOON)
     [test] = seen(batch.study).tests
     assert (test.outcome, test.certainty) == ("ahead", certainty)
     assert bool(test.reasons) == (certainty == "probable")
@@ -129,8 +138,7 @@ def test_all_runs_stand_beside_no_verdict() -> None:
     assert table.tests == own.tests
 
 
-def test_the_average_of_a_frozen_system_stays_when_more_of_its_runs_come() -> None:
-    study = two_by_two()
+def test_the_average_of_a_frozen_system_stays_when_more_of_its_runs_come(study: Study) -> None:
     close_study(study, at=make.NOON)
     study.refresh_from_db()
     before = seen(study).average_tests

@@ -33,8 +33,8 @@ FLOOR: dict[str, Any] = {"min_training_score": 80}
 
 
 def cell_of(people: int, wrong: int, **study: Any) -> Batch:
-    """So many people, all right on sixty items, beside a system with so many wrong."""
-    batch = make.running_batch(wanted=people, tests=60, training=10, **{**FLOOR, **study})
+    """So many people, all right on 24 items, beside a system with so many wrong."""
+    batch = make.running_batch(wanted=people, tests=24, training=10, **{**FLOOR, **study})
     for number in range(people):
         make.worked_through(batch, wrong=number % 2)
     measured.run(batch.task, wrong=wrong, shots=10, at=make.NOON)
@@ -44,14 +44,14 @@ def cell_of(people: int, wrong: int, **study: Any) -> Batch:
 def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
     """Two tasks with people of their own, or the same ones, and a system that has both."""
     benchmark = make.benchmark()
-    tasks = [make.task(benchmark, training=10, tests=30) for _ in range(2)]
+    tasks = [make.task(benchmark, training=10, tests=15) for _ in range(2)]
     study = make.study(benchmark, **FLOOR)
     batches = [make.batch(study, task, wanted=people) for task in tasks]
     make.start_study(study, at=make.NOON)
     for task, batch in zip(tasks, batches, strict=True):
         for number in range(people):
             make.worked_through(batch, wrong=number % 3)
-        measured.run(task, wrong=20, shots=10, at=make.NOON)
+        measured.run(task, wrong=10, shots=10, at=make.NOON)
     if shared:
         firsts, seconds = (batch.assignments.order_by("pk") for batch in batches)
         # As a study of an older version may hold it.
@@ -71,12 +71,12 @@ def cells_of(study: Study) -> tuple[list[Cell], list[Cell]]:
 @pytest.mark.parametrize(
     ("people", "wrong", "margin", "state"),
     [
-        (8, 40, 0, ("ahead", "sure")),
-        (8, 40, 80, ("same", "sure")),
-        (7, 40, 0, ("ahead", "probable")),
+        (8, 16, 0, ("ahead", "sure")),
+        (8, 16, 95, ("same", "sure")),
+        (7, 16, 0, ("ahead", "probable")),
         (5, 1, 0, ("open", None)),
-        (4, 40, 0, ("too_few", None)),
-        (1, 40, 0, ("too_few", None)),
+        (4, 16, 0, ("too_few", None)),
+        (1, 16, 0, ("too_few", None)),
     ],
 )
 def test_says_what_the_tests_allow(
@@ -94,7 +94,7 @@ def test_says_what_the_tests_allow(
 
 def test_is_not_sure_of_people_without_a_floor() -> None:
     """That they are known is none."""
-    study = cell_of(8, 40, min_training_score=None, known_people="Colleagues of ours.").study
+    study = cell_of(8, 16, min_training_score=None, known_people="Colleagues of ours.").study
     [verdict] = table_of(study).tests
     assert (verdict.outcome, verdict.certainty) == ("ahead", "probable")
     assert verdict.reasons == ("no floor was set",)
@@ -102,12 +102,12 @@ def test_is_not_sure_of_people_without_a_floor() -> None:
 
 def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
     """Two of ten who knew little are excluded after their scores."""
-    batch = make.running_batch(wanted=10, tests=60, training=10, **FLOOR)
+    batch = make.running_batch(wanted=10, tests=24, training=10, **FLOOR)
     people = [make.worked_through(batch, wrong=number % 2) for number in range(10)]
-    measured.run(batch.task, wrong=9, shots=10, at=make.NOON)
+    measured.run(batch.task, wrong=4, shots=10, at=make.NOON)
     with make.unlocked():
         for person in people[:2]:
-            tested = person.judgements.filter(role="test").values("pk")[:50]
+            tested = person.judgements.filter(role="test").values("pk")[:20]
             Judgement.objects.filter(pk__in=tested).update(answer=["?"])
     before = table_of(batch.study).tests[0]
     for person in people[:2]:
@@ -121,7 +121,7 @@ def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
 
 
 def test_agrees_with_the_core_on_every_figure() -> None:
-    study = cell_of(5, 12).study
+    study = cell_of(5, 5).study
     [people], [system] = cells_of(study)
     test = paired_difference(people.scores, system.scores)
     [verdict] = table_of(study).tests
@@ -213,7 +213,7 @@ def test_calls_an_average_of_small_groups_exploratory() -> None:
 
 
 def test_tests_no_published_figure() -> None:
-    batch = cell_of(5, 12)
+    batch = cell_of(5, 5)
     measured.reported(batch.study.benchmark, batch.task.slug, mean=70.0)
     table = table_of(batch.study)
     assert [verdict.system for verdict in table.tests] == ["BERT-Base"]
@@ -237,7 +237,7 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
 
 
 def test_marks_figures_of_a_study_that_is_not_closed() -> None:
-    study = cell_of(5, 12).study
+    study = cell_of(5, 5).study
     assert compare(Scope(study.benchmark, study)).warning == "Interim, not closed."
     assert table_of(study).warning == ""
 
@@ -267,11 +267,11 @@ def test_calls_nothing_interim_that_nobody_has_answered() -> None:
 
 
 def test_a_margin_makes_the_table_anew() -> None:
-    study = make.closed(cell_of(5, 40).study)
+    study = make.closed(cell_of(5, 16).study)
     choices = Choices(with_excluded=True)  # nothing of it is frozen
     assert compare(Scope(study.benchmark, study), choices).tests[0].outcome == "ahead"
     with make.unlocked():
-        Study.objects.update(margin=80)
+        Study.objects.update(margin=95)
     study.refresh_from_db()
     assert compare(Scope(study.benchmark, study), choices).tests[0].outcome == "same"
 
