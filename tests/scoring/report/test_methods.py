@@ -1,4 +1,5 @@
 import re
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
@@ -38,6 +39,7 @@ from scoring.report.methods import Section, methods, sheet
 from scoring.report.words import day
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +61,7 @@ def simulate(batch: Batch) -> None:
 
 def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
-    Task.objects.update(slug="sst2", name="SST-2")
+    Task.objects.filter(pk=batch.task_id).update(slug="sst2", name="SST-2")
     batch.task.refresh_from_db()
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
@@ -201,14 +203,13 @@ def test_counts_corrections_among_what_was_due() -> None:
     assert f"In all {due + 5} USD were due" in text_of(batch.study, "Pay").replace("\xa0", " ")
 
 
-def test_gives_medians_of_pay_by_task() -> None:
-    study = two_tasks(closed=False)
-    first, second = (batch.task for batch in study.batches.order_by("pk"))
+def test_gives_medians_of_pay_by_task(running: Study) -> None:
+    first, second = (batch.task for batch in running.batches.order_by("pk"))
     told = (
         rf"\d minutes and earned \S+ USD \({first}\) "
         rf"and \S+ minutes and earned \S+ USD \({second}\)\."
     )
-    assert re.search(told, text_of(study, "Pay"))
+    assert re.search(told, text_of(running, "Pay"))
 
 
 def test_writes_a_rehearsal_too_and_says_so_first() -> None:
@@ -326,25 +327,36 @@ def test_tells_of_parts_only_where_they_are() -> None:
     assert "Everybody met a part" not in text
 
 
-def two_tasks(*, closed: bool = True, **fields: Any) -> Study:
-    """Five people and one run each."""
+def two_tasks(**fields: Any) -> Study:
+    """Five people and one run each; still open."""
     benchmark = make.benchmark()
     study = make.study(benchmark, **fields)
-    tasks = [make.task(benchmark, training=10, tests=30) for _ in range(2)]
+    tasks = [make.task(benchmark, training=10, tests=12) for _ in range(2)]
     for task in tasks:
         make.batch(study, task, wanted=5)
     start_study(study, at=make.NOON)
     for batch in study.batches.all():
         for wrong in (1, 2, 3, 1, 2):
             make.worked_through(batch, wrong=wrong)
-        measured.run(batch.task, shots=10, wrong=25)
-    if closed:
-        close_study(study, at=timezone.now())
+        measured.run(batch.task, shots=10, wrong=10)
     return study
 
 
-def test_tells_of_the_average_and_its_family() -> None:
-    study = two_tasks(min_training_score=50)
+running_once = once_a_module(lambda: two_tasks(min_training_score=50))
+
+
+@pytest.fixture
+def running(running_once: Study) -> Study:
+    return deepcopy(running_once)
+
+
+def ended(study: Study) -> Study:
+    close_study(study, at=timezone.now())
+    return study
+
+
+def test_tells_of_the_average_and_its_family(running: Study) -> None:
+    study = ended(running)
     sections, [average] = sections_of(study), compare(Scope(study.benchmark, study)).average_tests
     text = text_of(study, "Tests")
     assert (
@@ -363,10 +375,10 @@ def test_tells_of_the_average_and_its_family() -> None:
 
 
 def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
-    study = two_tasks(named_systems=["BERT-Base FT"])
+    study = ended(two_tasks(named_systems=["BERT-Base FT"]))
     for task in study.benchmark.tasks.all():
-        measured.run(task, shots=10, wrong=20, system="Later")
-        measured.run(task, shots=10, wrong=20, system="Elsewhere", split=2)
+        measured.run(task, shots=10, wrong=8, system="Later")
+        measured.run(task, shots=10, wrong=8, system="Elsewhere", split=2)
     text = text_of(study, "Systems and margin")
     assert "was named before the start: BERT-Base FT." in text
     today = day(timezone.now())
@@ -386,8 +398,8 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert "fewer than eight people; no floor was set; a supplement; other shot sets" in reasons
 
 
-def test_says_that_nothing_is_frozen_while_a_study_runs() -> None:
-    text = text_of(two_tasks(closed=False), "Systems and margin")
+def test_says_that_nothing_is_frozen_while_a_study_runs(running: Study) -> None:
+    text = text_of(running, "Systems and margin")
     assert "Verdicts are made, and frozen, once the study is closed" in text
     assert "BERT-Base" not in text
     assert "were frozen" not in text
@@ -402,8 +414,8 @@ def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> 
     assert (tests.paragraphs, tests.table) == (("No system was compared with people.",), None)
 
 
-def test_numbers_a_later_version_of_the_verdicts() -> None:
-    study = two_tasks()
+def test_numbers_a_later_version_of_the_verdicts(running: Study) -> None:
+    study = ended(running)
     assert "were frozen on" in text_of(study, "Systems and margin")
     Exclusion.objects.create(assignment=study.assignments.first(), reason="too fast")
     today = day(timezone.now())
@@ -411,11 +423,10 @@ def test_numbers_a_later_version_of_the_verdicts() -> None:
     assert told in text_of(study, "Systems and margin")
 
 
-def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
-    study = two_tasks(closed=False)
-    Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
-    assert "SIMULATED PEOPLE minus system is tested" in text_of(study, "Tests")
-    verdicts = {row["verdict"] for row in sections_of(study)["Tests"].table.records}
+def test_speaks_of_simulated_people_wherever_it_tells_results(running: Study) -> None:
+    Channel.objects.filter(annotators__assignments__study=running).update(is_simulated=True)
+    assert "SIMULATED PEOPLE minus system is tested" in text_of(running, "Tests")
+    verdicts = {row["verdict"] for row in sections_of(running)["Tests"].table.records}
     assert every(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 
 
@@ -429,8 +440,18 @@ def closed_with_probable_verdict() -> Study:
     return batch.study
 
 
-def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back() -> None:
-    study = closed_with_probable_verdict()
+claimed_once = once_a_module(closed_with_probable_verdict)
+
+
+@pytest.fixture
+def claimed(claimed_once: Study) -> Study:
+    return deepcopy(claimed_once)
+
+
+def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back(
+    claimed: Study,
+) -> None:
+    study = claimed
     [first, second, *_] = study.assignments.all()
     task = study.benchmark.tasks.get()
     assert "Version" not in text_of(study, "Tests")
@@ -454,24 +475,22 @@ def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back()
     )
 
 
-def test_tells_that_a_correction_changed_no_verdict() -> None:
-    study = closed_with_probable_verdict()
-    [batch] = study.batches.all()
+def test_tells_that_a_correction_changed_no_verdict(claimed: Study) -> None:
+    [batch] = claimed.batches.all()
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     told = "Version 2 (after: a correction of the gold) changed no verdict."
-    assert told in text_of(study, "Tests")
+    assert told in text_of(claimed, "Tests")
 
 
-def test_names_all_that_a_version_followed() -> None:
-    study = closed_with_probable_verdict()
-    [batch] = study.batches.all()
-    for person in study.assignments.all()[:2]:
+def test_names_all_that_a_version_followed(claimed: Study) -> None:
+    [batch] = claimed.batches.all()
+    for person in claimed.assignments.all()[:2]:
         exclude(person, reason="too fast")
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     told = "Version 2 (after: a correction of the gold and an exclusion) changed 1 verdict: "
-    assert told in text_of(study, "Tests")
+    assert told in text_of(claimed, "Tests")
 
 
 def test_has_texts_without_the_signs_of_markdown() -> None:
@@ -558,7 +577,7 @@ def test_repeats_what_is_known_of_source_and_licence() -> None:
     assert "No source or licence" in text_of(batch.study, "Data and their terms")
     Benchmark.objects.update(source="From an archive, under CC BY 4.0.")
     assert text_of(batch.study, "Data and their terms") == "From an archive, under CC BY 4.0."
-    study = Study.objects.get()
+    study = Study.objects.get(pk=batch.study_id)
     [topic] = [t for t in sheet(Facts(study)) if t.name == "Availability of data"]
     assert topic.answer.endswith("it is noted: From an archive, under CC BY 4.0.")
 
