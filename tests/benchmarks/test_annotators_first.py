@@ -17,7 +17,7 @@ def test_refuses_nobody_beside_long_work(tmp_path: Path) -> None:
     begin_with_copy(database)
     command = [sys.executable, "-m", "tools.benchmarks.bench_annotators_first"]
     command += ["--annotators", "4", "--idle", "1", "--examples", "300", "--simulated", "2"]
-    command += ["--workers", "2"]
+    command += ["--items", "30", "--workers", "2"]
     command += ["--database", f"sqlite:///{database}"]
     done = subprocess.run(
         command, cwd=settings.BASE_DIR, env=os.environ, capture_output=True, text=True, check=False

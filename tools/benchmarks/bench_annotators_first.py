@@ -176,6 +176,7 @@ def main() -> None:
     # As many as there are jobs, so that all of them go on at once; `make run` has two.
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--simulated", type=int, default=40)
+    parser.add_argument("--items", type=int, default=210, help="of each test set")
     parser.add_argument("--longest", type=float, default=480, help="seconds")
     parser.add_argument("--database", help="measure on this one alone, which must be empty")
     options = parser.parse_args()
@@ -189,7 +190,7 @@ def run(options: argparse.Namespace) -> None:
         os.environ["DATA_DIR"] = folder
         os.environ["DATABASE_URL"] = options.database
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        amount = long_work.Amount(examples=options.examples, simulated=options.simulated)
+        amount = long_work.Amount(options.examples, options.simulated, options.items)
         link, simulated = prepare(options.annotators, amount)
         work = LongRun(amount, simulated, options.longest)
         port = free_port()

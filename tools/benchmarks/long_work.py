@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # settings are read once the database is chosen
 
 @dataclass(frozen=True)
 class Amount:
-    examples: int = 100_000
-    simulated: int = 40
-    items: int = 210
+    examples: int
+    simulated: int
+    items: int
 
 
 @dataclass
