@@ -217,7 +217,8 @@ EXTREMES = {
         [HUMAN, *(replace(RUN, system=f"S{k}", ci_low=40.0, ci_high=60.0) for k in range(60))],
         1,
     ),
-    "forty cells": ([replace(HUMAN, task=f"task-{k}") for k in range(40)], 40),
+    # More than one row of panels, the last of them not full.
+    "thirteen cells": ([replace(HUMAN, task=f"task-{k}") for k in range(13)], 13),
     "long names": ([replace(HUMAN, task=LONG, study=LONG), replace(RUN, task=LONG)], 1),
 }
 
