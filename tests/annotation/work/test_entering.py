@@ -92,7 +92,7 @@ def test_takes_nothing_and_writes_nothing_when_a_link_is_opened(via: str) -> Non
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        for number in range(50):
+        for number in range(10):
             came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}"))
     assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
     assert (taken(), Annotator.objects.count(), Assignment.objects.count()) == (0, 0, 0)
@@ -250,14 +250,14 @@ def test_takes_long_ids_in_any_script() -> None:
 # Too late, too early
 
 
-def test_tells_forty_latecomers_and_keeps_none_of_their_ids() -> None:
+def test_tells_latecomers_and_keeps_none_of_their_ids() -> None:
     batch = make.running_batch(wanted=1, via="prolific")
-    late = [came(batch, PROLIFIC_PID=make.prolific_id(f"late {number}")) for number in range(40)]
+    late = [came(batch, PROLIFIC_PID=make.prolific_id(f"late {number}")) for number in range(8)]
     consented(batch, PROLIFIC_PID=make.prolific_id("first"))
     for client in late:
         assert "CODE-FULL" in text_of(agree(client))
     assert Annotator.objects.get().external_id == make.prolific_id("first")
-    assert sum(JoinCount.objects.values_list("count", flat=True)) == 40
+    assert sum(JoinCount.objects.values_list("count", flat=True)) == 8
 
 
 def test_says_that_a_study_is_full_before_the_consent() -> None:
@@ -577,14 +577,14 @@ def test_lets_one_of_two_strangers_with_one_id_in() -> None:
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_lets_three_of_sixty_in_who_consent_at_once_for_three_places() -> None:
+def test_lets_three_of_twenty_in_who_consent_at_once_for_three_places() -> None:
     batch = make.running_batch(wanted=3, via="prolific")
-    clients = [came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")) for number in range(60)]
-    answers = at_once(lambda number: agree(clients[number]), 60)
-    assert Counter(answer.status_code for answer in answers) == {302: 3, 200: 57}
-    assert sum("CODE-FULL" in text_of(answer) for answer in answers) == 57
+    clients = [came(batch, PROLIFIC_PID=make.prolific_id(f"p{number}")) for number in range(20)]
+    answers = at_once(lambda number: agree(clients[number]), 20)
+    assert Counter(answer.status_code for answer in answers) == {302: 3, 200: 17}
+    assert sum("CODE-FULL" in text_of(answer) for answer in answers) == 17
     assert Annotator.objects.count() == Assignment.objects.count() == taken() == 3
-    assert sum(JoinCount.objects.values_list("count", flat=True)) == 57
+    assert sum(JoinCount.objects.values_list("count", flat=True)) == 17
 
 
 def test_shows_the_consent_text_as_markdown_without_html_of_its_own() -> None:
