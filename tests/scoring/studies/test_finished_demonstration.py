@@ -60,6 +60,9 @@ def load_demo() -> str:
 def loaded() -> str:
     printed = load_demo()
     freeze_claims()
+    study = Study.objects.get(slug=SLUG)
+    for choices in (Choices(), Choices(simulated=True)):
+        compare(Scope(study.benchmark, study), choices)  # kept for every test
     return printed
 
 
