@@ -45,14 +45,22 @@ from tests.scoring.comparison import measured
 pytestmark = pytest.mark.django_db
 
 
-def sections_of(study: Study) -> dict[str, Section]:
-    return {section.title: section for section in methods(Facts(Study.objects.get(pk=study.pk)))}
+def facts_of(study: Study) -> Facts:
+    return Facts(Study.objects.get(pk=study.pk))
+
+
+def sections_of(of: Study | Facts) -> dict[str, Section]:
+    facts = of if isinstance(of, Facts) else facts_of(of)
+    return {section.title: section for section in methods(facts)}
+
+
+def text_in(sections: dict[str, Section], title: str = "") -> str:
+    wanted = [sections[title]] if title else sections.values()
+    return " ".join(" ".join(section.paragraphs) for section in wanted)
 
 
 def text_of(study: Study, title: str = "") -> str:
-    sections = sections_of(study)
-    wanted = [sections[title]] if title else sections.values()
-    return " ".join(" ".join(section.paragraphs) for section in wanted)
+    return text_in(sections_of(study), title)
 
 
 def simulate(batch: Batch) -> None:
@@ -80,15 +88,16 @@ def test_tells_of_the_checks() -> None:
     batch = make.running_checked_batch(wanted=3, zero_shot=True)
     for wrong in (0, 4):
         make.worked_through(batch, wrong=wrong)
-    text = text_of(batch.study)
+    sections = sections_of(batch.study)
+    text = text_in(sections)
     assert "Before the test annotators answer 10 checks, which are no test items" in text
-    assert "of the task, answers 10 checks and works" in text_of(batch.study, "Procedure")
-    assert "browser's cookie" not in text_of(batch.study, "Design")
+    assert "of the task, answers 10 checks and works" in text_in(sections, "Procedure")
+    assert "browser's cookie" not in text_in(sections, "Design")
     assert "whoever scores below 70 % goes no further, and is paid." in text
     assert "1 of 2 people went no further (50.0 %); the mean check score of all" in text
     assert "of them was 80.0 %." in text
-    assert ": 1 was completed and 1 was screened out. " in text_of(batch.study, "Recruitment")
-    [record] = sections_of(batch.study)["Uncertainty"].table.records
+    assert ": 1 was completed and 1 was screened out. " in text_in(sections, "Recruitment")
+    [record] = sections["Uncertainty"].table.records
     assert record["shots"] == "0 shots after 10 checks"
 
 
@@ -129,7 +138,7 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Consent text",
         "Instructions shown to annotators",
     ]
-    text = text_of(batch.study)
+    text = text_in(sections)
     assert f"Test items: {batch.task.slug} 6." in text
     assert "5 people, recruited through" in text
     assert "took up 5 assignments" in text
@@ -154,8 +163,9 @@ def test_says_how_far_the_cells_of_a_task_have_other_people() -> None:
     assert "A cell is" not in text_of(study, "Design")
     make.batch(study, task, zero_shot=True)
     told = "the cells of a task have different people, as far as a browser's cookie tells."
-    assert told in text_of(study, "Design")
-    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    facts = facts_of(study)
+    assert told in text_in(sections_of(facts), "Design")
+    answers = {topic.name: topic.answer for topic in sheet(facts)}
     assert "is given the same content twice, as far as a browser" in answers["Earlier exposure"]
 
 
@@ -166,8 +176,9 @@ def test_tells_those_whom_the_closing_stopped_from_those_who_went_silent() -> No
     finish(silent, Outcome.EXPIRED, at=make.NOON)
     finish(at_work, Outcome.EXPIRED, at=make.NOON, by_closing=True)
     told = "1 was not heard from again and 1 was still at work when the study was closed."
-    assert told in text_of(batch.study, "Recruitment")
-    answers = {topic.name: topic.answer for topic in sheet(Facts(batch.study))}
+    facts = facts_of(batch.study)
+    assert told in text_in(sections_of(facts), "Recruitment")
+    answers = {topic.name: topic.answer for topic in sheet(facts)}
     assert told in answers["Completion"]
 
 
@@ -175,10 +186,12 @@ def test_says_of_published_figures_that_they_are_untested() -> None:
     batch = measured.cell([1, 2, 3])
     measured.reported(batch.study.benchmark, batch.task.slug)
     make.closed(batch.study)
+    facts = facts_of(batch.study)
+    sections = sections_of(facts)
     told = "No system was tested against people; a published figure stands beside them"
-    assert text_of(batch.study, "Tests").startswith(told)
-    assert "People and systems went" not in text_of(batch.study, "Scoring")
-    answers = {topic.name: topic.answer for topic in sheet(Facts(batch.study))}
+    assert text_in(sections, "Tests").startswith(told)
+    assert "People and systems went" not in text_in(sections, "Scoring")
+    answers = {topic.name: topic.answer for topic in sheet(facts)}
     assert answers["Tests"].startswith(told)
     assert answers["Answers of systems"] == "No system's answers were compared."
     assert "for both" not in answers["Same scoring"]
@@ -231,9 +244,10 @@ def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
     robot = Channel.objects.create(slug="robots", name="Robots", is_simulated=True)
     other.annotator.channel = robot
     other.annotator.save()
-    text = text_of(batch.study, "Summary")
+    sections = sections_of(batch.study)
+    text = text_in(sections, "Summary")
     assert "1 finished assignment of simulated annotators is left out" in text
-    assert "1 person, recruited through an open link" in text_of(batch.study, "Recruitment")
+    assert "1 person, recruited through an open link" in text_in(sections, "Recruitment")
     assert person.annotator.channel != robot
 
 
@@ -245,15 +259,17 @@ def test_says_first_that_nobody_has_begun_the_study() -> None:
 def test_says_first_that_everybody_was_excluded() -> None:
     batch = measured.cell([1])
     Exclusion.objects.create(assignment=batch.assignments.get(), reason="too fast")
-    assert "all completed assignments were excluded" in text_of(batch.study, "Summary")
-    assert "Uncertainty" not in sections_of(batch.study)
+    sections = sections_of(batch.study)
+    assert "all completed assignments were excluded" in text_in(sections, "Summary")
+    assert "Uncertainty" not in sections
 
 
 def test_says_that_figures_can_change_and_nothing_is_claimed_while_the_study_runs() -> None:
     batch = measured.cell([1, 2])
     told = "the figures below can still change, and nothing is claimed"
-    assert told in text_of(batch.study)
-    assert text_of(batch.study, "Tests").startswith("Nothing was tested: that is done once")
+    sections = sections_of(batch.study)
+    assert told in text_in(sections)
+    assert text_in(sections, "Tests").startswith("Nothing was tested: that is done once")
     close_study(batch.study, at=make.NOON)
     assert told not in text_of(batch.study)
 
@@ -285,17 +301,19 @@ def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
     for batch in (pair, large):
         measured.run(batch.task, wrong=2)
         make.closed(batch.study)
-    assert "guard band" in text_of(pair.study, "Uncertainty")
-    assert "guard band" not in text_of(large.study, "Uncertainty")
-    assert "with fewer than five people no verdict" in text_of(pair.study, "Tests")
-    assert "with fewer than five people no verdict" not in text_of(large.study, "Tests")
-    assert sections_of(pair.study)["Tests"].table.records[-1]["verdict"] == "too few people"
+    of_pair, of_large = sections_of(pair.study), sections_of(large.study)
+    assert "guard band" in text_in(of_pair, "Uncertainty")
+    assert "guard band" not in text_in(of_large, "Uncertainty")
+    assert "with fewer than five people no verdict" in text_in(of_pair, "Tests")
+    assert "with fewer than five people no verdict" not in text_in(of_large, "Tests")
+    assert of_pair["Tests"].table.records[-1]["verdict"] == "too few people"
 
 
 def test_counts_the_shot_sets_of_a_cell() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
-    assert "the shot sets that they saw (3 per cell)" in text_of(first.study, "Uncertainty")
-    assert "degrees of freedom" not in text_of(first.study, "Uncertainty")
+    text = text_of(first.study, "Uncertainty")
+    assert "the shot sets that they saw (3 per cell)" in text
+    assert "degrees of freedom" not in text
 
 
 def test_counts_no_shot_sets_of_a_cell_that_has_none() -> None:
@@ -358,7 +376,7 @@ def ended(study: Study) -> Study:
 def test_tells_of_the_average_and_its_family(running: Study) -> None:
     study = ended(running)
     sections, [average] = sections_of(study), compare(Scope(study.benchmark, study)).average_tests
-    text = text_of(study, "Tests")
+    text = text_in(sections, "Tests")
     assert (
         "each family at 5 %: averages over tasks and single tasks; the average is primary; "
         "intervals are not adjusted." in text
@@ -379,7 +397,9 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     for task in study.benchmark.tasks.all():
         measured.run(task, shots=10, wrong=8, system="Later")
         measured.run(task, shots=10, wrong=8, system="Elsewhere", split=2)
-    text = text_of(study, "Systems and margin")
+    facts = facts_of(study)
+    sections = sections_of(facts)
+    text = text_in(sections, "Systems and margin")
     assert "was named before the start: BERT-Base FT." in text
     today = day(timezone.now())
     assert f"The verdicts were frozen on {today}, after the closing." in text
@@ -387,14 +407,14 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     names = f"Elsewhere FT ({today}, {why}) and Later FT ({today}, {why})."
     assert f"supplement, not frozen and adjusted separately, holds {names}" in text
     assert "in a separate block, exploratory (Elsewhere FT)." in text
-    verdicts = text_of(study, "Tests")
+    verdicts = text_in(sections, "Tests")
     assert "the average is primary; intervals" in verdicts
-    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    answers = {topic.name: topic.answer for topic in sheet(facts)}
     assert "by family: averages over tasks and single tasks." in answers["Tests"]
-    blocks = [row["task"] for row in sections_of(study)["Tests"].table.records]
+    blocks = [row["task"] for row in sections["Tests"].table.records]
     assert "Dated supplement, adjusted separately" in blocks
     assert "On other shot sets or items, exploratory" in blocks
-    reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
+    reasons = {row["reasons"] for row in sections["Tests"].table.records}
     assert "fewer than eight people; no floor was set; a supplement; other shot sets" in reasons
 
 
@@ -408,9 +428,10 @@ def test_says_that_nothing_is_frozen_while_a_study_runs(running: Study) -> None:
 def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> None:
     batch = measured.cell([1, 2, 3])
     close_study(batch.study, at=timezone.now())
-    assert "were frozen on" not in text_of(batch.study, "Systems and margin")
-    assert "Verdicts are made" not in text_of(batch.study, "Systems and margin")
-    tests = sections_of(batch.study)["Tests"]
+    sections = sections_of(batch.study)
+    assert "were frozen on" not in text_in(sections, "Systems and margin")
+    assert "Verdicts are made" not in text_in(sections, "Systems and margin")
+    tests = sections["Tests"]
     assert (tests.paragraphs, tests.table) == (("No system was compared with people.",), None)
 
 
@@ -425,8 +446,9 @@ def test_numbers_a_later_version_of_the_verdicts(running: Study) -> None:
 
 def test_speaks_of_simulated_people_wherever_it_tells_results(running: Study) -> None:
     Channel.objects.filter(annotators__assignments__study=running).update(is_simulated=True)
-    assert "SIMULATED PEOPLE minus system is tested" in text_of(running, "Tests")
-    verdicts = {row["verdict"] for row in sections_of(running)["Tests"].table.records}
+    sections = sections_of(running)
+    assert "SIMULATED PEOPLE minus system is tested" in text_in(sections, "Tests")
+    verdicts = {row["verdict"] for row in sections["Tests"].table.records}
     assert every(str(verdict).startswith("SIMULATED PEOPLE") for verdict in verdicts if verdict)
 
 
@@ -461,16 +483,18 @@ def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back(
         f"Version 2 (after: an exclusion) changed 1 verdict: {task} with 3 shots "
         "against Weak FT from “people ahead, probable” to “too few people”."
     )
-    assert changed in text_of(study, "Tests")
-    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    facts = facts_of(study)
+    assert changed in text_in(sections_of(facts), "Tests")
+    answers = {topic.name: topic.answer for topic in sheet(facts)}
     assert changed in answers["Tests"]
     assert changed in answers["Robustness"]
     lift_exclusion(first)
     lift_exclusion(second)
-    text = text_of(study)
+    sections = sections_of(study)
+    text = text_in(sections)
     assert changed in text
     assert "Version 3 (after: the lifting of an exclusion) changed 1 verdict: " in text
-    assert text_of(study, "Exclusions") == (
+    assert text_in(sections, "Exclusions") == (
         "No completed assignment stays excluded. Two exclusions were later reversed."
     )
 
@@ -517,8 +541,9 @@ def test_counts_a_long_list() -> None:
 def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
     batch = make.running_batch(zero_shot=True, wanted=2)
     make.worked_through(batch)
-    assert "There is no screening rule" in text_of(batch.study, "Screening")
-    assert "reference answer" not in text_of(batch.study, "Procedure")
+    sections = sections_of(batch.study)
+    assert "There is no screening rule" in text_in(sections, "Screening")
+    assert "reference answer" not in text_in(sections, "Procedure")
 
 
 def test_tells_of_corrected_gold() -> None:
@@ -528,7 +553,8 @@ def test_tells_of_corrected_gold() -> None:
         other = next(c for c in batch.test_set.choices if c != measured.gold(item.example)[0])
         reason, pk = "The label was wrong.", item.example.pk
         correct_gold(batch.task, {pk: [[other]]}, author=None, reason=reason)
-    text = text_of(batch.study, "Scoring")
+    sections = sections_of(batch.study)
+    text = text_in(sections, "Scoring")
     assert "(version 2, 1 test item), for this reason: “The label was wrong”. The" in text
     assert (
         "(version 3, 1 test item), for this reason: “The label was wrong”. All scores use "
@@ -537,7 +563,7 @@ def test_tells_of_corrected_gold() -> None:
     assert "after the closing" not in text
     assert text.endswith(f"moved the mean S1 from 100.0 to 66.7 ({batch.task}, 3 shots).")
     assert text.count("scores use") == 1
-    assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
+    assert "items, rules and pay were frozen when" in text_in(sections, "Design")
 
 
 @pytest.mark.parametrize(
@@ -592,10 +618,11 @@ def test_says_that_systems_may_have_seen_the_items() -> None:
 def test_says_that_everybody_was_screened_out() -> None:
     batch = make.running_batch(min_training_score=90)
     make.worked_through(batch, wrong=3)
-    text = text_of(batch.study)
+    sections = sections_of(batch.study)
+    text = text_in(sections)
     assert text.startswith("No person has completed this study: there are no figures to report.")
-    assert ": 1 was screened out." in text_of(batch.study, "Recruitment")
-    assert "In all" in text_of(batch.study, "Pay")
+    assert ": 1 was screened out." in text_in(sections, "Recruitment")
+    assert "In all" in text_in(sections, "Pay")
 
 
 def test_says_for_whom_nothing_was_due() -> None:
