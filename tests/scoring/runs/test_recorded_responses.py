@@ -3,7 +3,7 @@ runs, recorded in two worlds: each run has the same mean in both, from other sco
 What is recorded must not tell the worlds apart."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -212,13 +212,21 @@ def _addresses(task: Task) -> list[str]:
         "episodes": [[name]],
         "episodes_export": [[name, "episodes", "csv"]],
     }
-    plain = [
-        reverse(f"scoring:{each}", args=args) for each in arguments for args in arguments[each]
-    ]
-    chosen = ("references=set", "estimand=these_items", "gold_version=1", "runs=all")
-    # Pictures take long to draw, and the SVG shows what they show.
-    text = [address for address in plain if not address.endswith(("pdf/", "png/"))]
-    return [*plain, *(f"{address}?{choice}" for choice in chosen for address in text)]
+    addresses = []
+    for each, several in arguments.items():
+        for address in (reverse(f"scoring:{each}", args=args) for args in several):
+            addresses.append(address)
+            # Pictures take long to draw, and the SVG shows what they show.
+            if not address.endswith(("pdf/", "png/")):
+                addresses += [f"{address}?{choice}" for choice in _choices_of(each)]
+    return addresses
+
+
+def _choices_of(name: str) -> Sequence[str]:
+    choices = ("references=set", "estimand=these_items", "gold_version=1", "runs=all")
+    # A board knows the policy alone, so that all at once tell as much as each.
+    is_board = name.startswith(("leaderboard", "episodes"))
+    return ["&".join(choices)] if is_board else choices
 
 
 @pytest.mark.parametrize("who", WITHOUT_GOLD)
