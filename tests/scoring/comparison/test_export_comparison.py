@@ -134,8 +134,8 @@ def test_reproduces_every_published_figure(oracles: Path) -> None:
 
 
 def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
-    batch = measured.cell([3] * 5, tests=30)
-    measured.run(batch.task, wrong=25)
+    batch = measured.cell([3] * 5, tests=12)
+    measured.run(batch.task, wrong=10)
     slug = batch.study.slug
     document = json.loads(exported(study=slug, format="json"))
     assert (document["interim"], document["verdicts"]) == (batch.study.title, [])
@@ -155,8 +155,8 @@ def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
 
 
 def test_gives_no_verdict_to_readers_without_the_gold() -> None:
-    batch = measured.cell([3] * 5, tests=30)
-    measured.run(batch.task, wrong=25)
+    batch = measured.cell([3] * 5, tests=12)
+    measured.run(batch.task, wrong=10)
     table = compare(Scope(batch.study.benchmark, batch.study)).without_gold()
     document = json.loads(FORMATS["json"].write(table))
     assert document["verdicts"] == []

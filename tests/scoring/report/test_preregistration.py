@@ -241,13 +241,13 @@ def test_plans_large_cells_by_formulas() -> None:
 
 def test_plans_more_for_more_people_and_larger_differences_and_less_among_many() -> None:
     few, many, among = (
-        planned_cell_of(people, 200, 2, comparisons)
+        planned_cell_of(people, 60, 2, comparisons)
         for people, comparisons in ((8, 1), (12, 1), (8, 9))
     )
     assert few["probable_5"] < few["probable_10"] < many["probable_10"]
     assert among["probable_10"] == few["probable_10"]
     assert among["sure_10"] < few["sure_10"]
-    assert planned_cell_of(7, 200, 2, 1)["sure_10"] == 0
+    assert planned_cell_of(7, 60, 2, 1)["sure_10"] == 0
 
 
 def test_marks_a_demonstration_and_says_that_it_is_no_public_registration() -> None:
