@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from annotation.kinds import answer_kind
 from annotation.kinds.markup import markdown_html
 from scoring.report.facts import Facts
-from scoring.report.results import agreement_table, results_table, tests_table
+from scoring.report.result_tables import agreement_table, results_table, tests_table
 from scoring.report.words import few, without_stop
 from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Table

@@ -1,5 +1,5 @@
-"""What a study measured: its cells, and its tests against systems and between shots, as a report
-and its tables tell of them. Every figure is one of the comparison."""
+"""What a study measured, as a report tells of it: its cells, and its tests against systems and
+between shots. Every figure is one of the comparison."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,24 +17,13 @@ from scoring.comparison.comparison import Comparison, block_of
 from scoring.comparison.keeping import is_stale
 from scoring.comparison.revisions import revisions
 from scoring.contrasts.averages import Average
-from scoring.contrasts.difference import Difference, Sort, name_of
-from scoring.contrasts.outcomes import by_chance, verdict_in_words
+from scoring.contrasts.difference import Difference, name_of
+from scoring.contrasts.outcomes import by_chance
 from scoring.core.bootstrap import COVERS_LESS
 from scoring.core.screening import MOST_GUESSERS
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
-from scoring.report.words import INTERVAL, TASK, day, few, from_to
-from scoring.tables.table import (
-    SECTION,
-    Column,
-    Line,
-    Table,
-    Value,
-    lines_of,
-    p_column,
-    values_of,
-    words,
-)
+from scoring.report.words import day, few
 from scoring.tables.words import span
 
 # A cell's task, shots and pool.
@@ -72,7 +61,8 @@ class CellFacts:
 
 
 class Results:
-    """with_agreement: computed where it is not kept, as the analysis computes it."""
+    """The results of a study. `with_agreement` says to compute how far its people agree where no
+    analysis keeps it."""
 
     most_guessers, covers_less = MOST_GUESSERS, COVERS_LESS
 
@@ -88,33 +78,34 @@ class Results:
         scope = Scope(study.benchmark, study)
         choices = Choices(simulated=simulated, without_signs=without_signs)
         reader = CellReader(choices)
-        # Where the figures are from.
-        self.comparison = table = compare(scope, choices, reader)
+        self.comparison = comparison = compare(scope, choices, reader)
         self.who = "SIMULATED PEOPLE" if simulated else "people"
-        # A report is read: its figures are under names where the comparison has slugs.
+        # Readers of a report know tasks by name, where the comparison has slugs.
         names = scope.task_names
         kind = RowKind.SIMULATED if simulated else RowKind.HUMAN
         agreements = _kept_agreements(scope, choices)
         if with_agreement and not agreements:
             agreements = _computed_agreements(reader, study)
-        self.cells = list(_cell_facts(table, names, agreements, kind))
+        self.cells = list(_cell_facts(comparison, names, agreements, kind))
         # Over all tasks, where there are several.
-        self.averages = [one for one in table.averages if one.kind == kind and len(one.tasks) > 1]
+        self.averages = [
+            one for one in comparison.averages if one.kind == kind and len(one.tasks) > 1
+        ]
         self.average_tests, self.tests, self.changes = (
             [
-                replace(test, task=_in_pool(names[test.task], test) if test.task else AVERAGE)
+                replace(test, task=in_pool(names[test.task], test) if test.task else AVERAGE)
                 for test in tests
                 if test.simulated == simulated
             ]
-            for tests in (table.average_tests, table.tests, table.changes)
+            for tests in (comparison.average_tests, comparison.tests, comparison.changes)
         )
         # Median over the test answers that count, by the server's clock.
-        self.seconds_an_item = table.median_item_s
-        self.drift = table.drift
+        self.seconds_an_item = comparison.median_item_s
+        self.drift = comparison.drift
         # Cells of which every annotator was excluded: by task and shots.
         self.emptied = [
-            f"{_in_pool(names[row.task], row)}, {row.shots} shots"
-            for without, row in table.excluded
+            f"{in_pool(names[row.task], row)}, {row.shots} shots"
+            for without, row in comparison.excluded
             if without is None and row.kind == kind
         ]
 
@@ -146,12 +137,13 @@ class Results:
 
     @property
     def names_of_systems(self) -> list[str]:
-        """Those that the study compares itself with."""
+        """The systems that the study compares itself with."""
         return list(dict.fromkeys(name_of(test) for test in self.tests if not block_of(test)))
 
     @property
     def later(self) -> list[str]:
-        """Each with the day of its latest run, and why it is not among these."""
+        """The systems of the supplement, each with the day of its latest run, and why it came
+        later."""
         named = (
             f"{name_of(test)} ({day(when)}, {self._why_later(test, when)})"
             for test in self.tests
@@ -194,7 +186,8 @@ class Results:
         for test in self.tests:
             counts[name_of(test)].append(test.runs or 0)
         return [
-            f"{name} ({span(runs)} run{'s' * (max(runs) > 1)})" for name, runs in counts.items()
+            f"{name} ({span(runs)} {'runs' if max(runs) > 1 else 'run'})"
+            for name, runs in counts.items()
         ]
 
     @property
@@ -245,13 +238,13 @@ class Results:
 
     @property
     def shot_sets(self) -> str:
-        """How many a cell with training has; empty without one."""
+        """How many shot sets a cell with training has; empty without one."""
         learned = [cell.row for cell in self.cells if cell.row.shots != 0]
         return span([row.splits for row in learned if not row.is_of_episodes])
 
 
 def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
-    """Read the kept analysis, if of these inputs: a page does not wait for bootstraps."""
+    """Read them from the kept analysis, if it is of these inputs: no page waits for bootstraps."""
     kept = STORE.find(scope, choices)
     analysis = STORE.read(kept)
     if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):
@@ -273,18 +266,18 @@ def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, Record
 
 
 def _cell_facts(
-    table: Comparison,
+    comparison: Comparison,
     names: Mapping[str, str],
     agreements: Mapping[Place, Record],
     kind: RowKind,
 ) -> Iterable[CellFacts]:
-    floors = no_skill(list(table.bounds))
-    excluded = {_place(row): row for row in table.including}
-    consensus = {_place(row): row.mean for row in table.consensus}
-    for row in table.rows:
+    floors = no_skill(list(comparison.bounds))
+    excluded = {_place(row): row for row in comparison.including}
+    consensus = {_place(row): row.mean for row in comparison.consensus}
+    for row in comparison.rows:
         if row.kind != kind or row.single or row.mean is None:
             continue
-        place, name = _place(row), _in_pool(names[row.task], row)
+        place, name = _place(row), in_pool(names[row.task], row)
         other = excluded.get(place)
         yield CellFacts(
             row=replace(row, task=name),
@@ -299,149 +292,6 @@ def _place(row: Row) -> Place:
     return row.task, row.shots, row.pool
 
 
-def _in_pool(name: str, of: Row | Difference | Average) -> str:
+def in_pool(name: str, of: Row | Difference | Average) -> str:
     """A task as a report calls it, with the pool whose people were asked."""
     return f"{name}, {of.pool}" if of.pool else name
-
-
-def results_table(results: Results) -> Table:
-    average = " The average is over all tasks, its interval from their SEs and degrees of freedom."
-    title = (
-        "Cells: mean S1 in percent and SD over n annotators, 95 % interval for new items over m "
-        "item clusters, and the no-skill baseline."
-    )
-    return Table(
-        "cells",
-        title + (average if results.averages else ""),
-        "",
-        (
-            TASK,
-            Column("shots", "Shots"),
-            Column("n", "n"),
-            Column("m", "m"),
-            Column("mean", "Mean", digits=1),
-            Column("sd", "SD", digits=1),
-            Column("interval", INTERVAL),
-            Column("no_skill", "No skill", digits=1),
-        ),
-        (*lines_of(map(_cell_record, results.cells)), *map(_average_line, results.averages)),
-        is_short=True,
-    )
-
-
-def _cell_record(cell: CellFacts) -> dict[str, Value]:
-    row = cell.row
-    return {
-        **{name: getattr(row, name) for name in ("task", "n", "m", "mean", "sd")},
-        "shots": row.after_checks or row.shots,
-        "interval": from_to(row.ci_low, row.ci_high),
-        "no_skill": cell.no_skill,
-    }
-
-
-def _average_line(average: Average) -> Line:
-    figures = {"shots": average.shots, "mean": average.mean, "interval": from_to(*average.limits)}
-    return Line({"task": _in_pool(AVERAGE, average), **figures}, kind=AVERAGE)
-
-
-def tests_table(results: Results) -> Table:
-    fewer = " (or fewer shots)" if results.changes else ""
-    is_left_out = any(test.left_out for tests in results.claims.values() for test in tests)
-    left_out = "; left out are items that one side did not answer" if is_left_out else ""
-    table = Table(
-        "tests",
-        f"Differences in points of S1, people minus system{fewer}, for new items over m "
-        f"item clusters{left_out}.",
-        "",
-        OF_TESTS,
-        tuple(
-            line
-            for name, tests in results.claims.items()
-            for line in (
-                Line({"task": name}, kind=SECTION),
-                *(Line(_test_record(test), kind=name) for test in tests),
-            )
-        ),
-        is_short=True,
-    )
-    return table.without_empty_texts().without(set() if is_left_out else {"left_out"})
-
-
-OF_TESTS = (
-    TASK,
-    words("shots", "Shots"),
-    words("against", "Against"),
-    Column("difference", "Difference", digits=1),
-    Column("interval", INTERVAL),
-    p_column("p", "p"),
-    p_column("p_holm", "p, Holm"),
-    words("verdict", "Verdict"),
-    words("reasons", "Why not sure"),
-    words("disputed", "Disputed items"),
-    *(Column("n", "n"), Column("runs", "Runs"), Column("m", "m")),
-    Column("left_out", "Left out"),
-)
-
-
-def _test_record(test: Difference) -> dict[str, Value]:
-    return {
-        **values_of(OF_TESTS, test),
-        "task": _in_pool(AVERAGE, test) if test.task == AVERAGE else test.task,
-        "against": f"{test.other_shots} shots" if test.sort == Sort.SHOTS else name_of(test),
-        "interval": from_to(test.low, test.high),
-        # Of so few people nothing is said but the difference.
-        "p": None if test.outcome == TOO_FEW else test.p,
-        "verdict": verdict_in_words(test),
-        "reasons": "; ".join(test.reasons),
-    }
-
-
-def agreement_table(results: Results) -> Table:
-    records = [_agreement_record(cell) for cell in results.agreeing]
-    lacks = any(None in (record["masi"], record["nominal"]) for record in records)
-    undefined = " (no alpha where no two answers differ)" if lacks else ""
-    return Table(
-        "agreement",
-        f"Agreement of annotators{undefined}; S1 in percent.",
-        "",
-        (
-            TASK,
-            Column("shots", "Shots"),
-            Column("n", "n"),
-            Column("masi", "Alpha, MASI"),
-            Column("masi_limits", INTERVAL),
-            Column("pairwise", "S1 of pairs"),
-            Column("pairwise_limits", INTERVAL),
-            Column("nominal", "Alpha, nominal"),
-            Column("nominal_limits", INTERVAL),
-            Column("consensus", "Consensus", digits=1),
-        ),
-        lines_of(records),
-        is_short=True,
-    )
-
-
-def _agreement_record(cell: CellFacts) -> dict[str, Value]:
-    assert cell.agreement is not None, "it has been computed"
-    return {
-        **{name: getattr(cell.row, name) for name in ("task", "n")},
-        "shots": cell.row.after_checks or cell.row.shots,
-        **_limited(cell.agreement, "masi", "masi"),
-        **_limited(cell.agreement, "pairwise", "pairwise_s1", factor=100, digits=1),
-        **_limited(cell.agreement, "nominal", "nominal"),
-        "consensus": cell.consensus,
-    }
-
-
-def _limited(
-    agreement: Record, key: str, name: str, *, factor: int = 1, digits: int = 2
-) -> dict[str, Value]:
-    """A figure of agreement and its interval, None where it is not defined."""
-    texts = [
-        None
-        if agreement[f"{name}{end}"] is None
-        else f"{factor * agreement[name + end]:.{digits}f}"
-        for end in ("", "_low", "_high")
-    ]
-    value, low, high = texts
-    return {key: value, f"{key}_limits": low and f"{low} to {high}"}
