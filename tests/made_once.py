@@ -28,7 +28,7 @@ from annotation.jobs import queue
 from annotation.models import clock
 from annotation.models.frozen import batch_content, sequence
 from annotation.models.resting import Rest
-from annotation.people.flags import forget_answers
+from annotation.people.flags import _has_wrong
 from annotation.work.page import asked_html, item_with_gaps
 from config.health import fitness
 
@@ -42,7 +42,7 @@ def forget() -> None:
     cache.clear()
     for cached in (batch_content, sequence, asked_html, item_with_gaps):
         cached.cache_clear()
-    forget_answers()
+    _has_wrong.clear()
     # A server that did not answer in one test is asked again in the next.
     throttles._cache_rests, queue._broker_rests = Rest(), Rest()
     # What a process asks now and then would be a query too many where they are counted.

@@ -143,11 +143,6 @@ def _twins(everybody: Iterable[Person]) -> dict[int, list[Person]]:
     return {person.pk: group for group in equal if _has_wrong[_key(group[0])] for person in group}
 
 
-def forget_answers() -> None:
-    """Forget which answers were found wrong, as a process that has just started."""
-    _has_wrong.clear()
-
-
 def _key(person: Person) -> tuple[int, str | None]:
     return person.batch.pk, person.answers_hash
 

@@ -60,7 +60,7 @@ class Slider:
 
 
 GROUPS = {
-    title: {name: Slider(**told) for name, told in sliders.items()}
+    title: {name: Slider(**about) for name, about in sliders.items()}
     for title, sliders in described_beside(__file__).items()
 }
 SLIDERS = {name: slider for sliders in GROUPS.values() for name, slider in sliders.items()}
@@ -99,8 +99,8 @@ class PlanForm(forms.Form):
 
     @classmethod
     def from_query(cls, query: Any) -> "PlanForm":
-        """Bound, with defaults for whatever the address does not say; who gives a budget or a width
-        plans for it."""
+        """A bound form, with defaults for whatever the address does not say; who gives a budget or
+        a width plans for it."""
         empty = cls()
         usual = {
             name: "" if field.initial is None else field.initial
@@ -231,7 +231,7 @@ class StartForm(forms.Form):
 
 
 def _offer_tasks(field: forms.Field, user: User) -> None:
-    """A study shows the gold of what it trains with: it takes somebody who may see it."""
+    """Offer the tasks whose gold the user may see: a study shows that of what it trains with."""
     assert isinstance(field, TaskField)
     mine = Task.objects.filter(benchmark__in=rights.benchmarks_with_gold(user).values("pk"))
     field.queryset = mine.select_related("benchmark").order_by("benchmark__name", "slug")
@@ -240,7 +240,7 @@ def _offer_tasks(field: forms.Field, user: User) -> None:
 class DraftForm(forms.Form):
     """The study that a plan makes; the result's hidden fields carry the design."""
 
-    # Those of the chosen task, where more are planned.
+    # How many items the chosen task has, where more are planned.
     fewer_items: int | None = None
 
     task = TaskField(Task.objects.none(), label="Task", empty_label="choose a task")
@@ -294,7 +294,7 @@ class DraftForm(forms.Form):
 
 
 def values_of_task(task: Task) -> dict[str, str]:
-    """Its items, counted in contexts, and its most shots."""
+    """The planner's fields by a task: its most shots, and its items, counted in contexts."""
     values = {"task": str(task.pk)}
     if sizes := _items_by_shots(task):
         shots = max(sizes)

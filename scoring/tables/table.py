@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Column:
-    """Exported under its key; shown with this many digits (None: as it is)."""
+    """A column, exported under its key and shown with this many digits (None: as it is)."""
 
     key: str
     heading: str = ""
@@ -50,22 +50,22 @@ class Column:
     # Values nearer to zero are shown as below this one.
     least: float | None = None
     is_number: bool = True
-    # Names its lines.
+    # Whether its values name the lines.
     is_name: bool = False
     is_strong: bool = False
     # As aria-sort says it.
     sort: str = ""
-    # What the address says once a click on the heading has sorted by it.
+    # What a click on the heading makes the address say, to sort by it.
     order: str = ""
     group: Group | None = None
     # Of values that readers know by another name; exports have the values.
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
-    # Where a line's value is read from, if not from what is called as the key: names with dots.
+    # The attribute that holds a line's value, with dots between names; by default that of the key.
     source: str = ""
     without_gold: str = ""
     # In sight where nobody chose; one without a heading stands in files alone.
     is_usual: bool = False
-    # What a reader needs beyond the right to the table.
+    # The right that a reader needs, beside that to the table.
     right: str = ""
     # Whose values order the lines, where its own don't.
     ordered_by: str = ""
@@ -91,7 +91,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """What it is called where its headings are out of sight."""
+        """What the column is called where its headings are out of sight."""
         task = self.group.heading if self.group else ""
         return " ".join(part for part in (task, self.full_heading) if part)
 
@@ -128,13 +128,13 @@ class Cell:
     in_words: str = ""
     # What it opens into on a page: labels with texts.
     opens: tuple[tuple[str, str], ...] = ()
-    # Of a name. Documents give it its own column.
+    # What stands beside a name; documents give it a column of its own.
     aside: str = ""
     # Beneath the value; in brackets in documents.
     note: str = ""
-    # What it rests on, in documents; pages have it beneath.
+    # What the value rests on, in documents; pages have it beneath.
     size: str = ""
-    # Small lines, only on pages; so are the others.
+    # The rest is for pages alone. Small lines beneath the value.
     beneath: tuple[str, ...] = ()
     rank: int | None = None
     href: str = ""
@@ -181,10 +181,9 @@ class ReadCell:
     def interval(self) -> str:
         return limits(self.cell.low, self.cell.high, digits=self.column.digits or 0)
 
-    # In documents, which have no room beneath a name.
-
     @property
     def figure(self) -> str:
+        """The text for documents, which have no room beneath a name for its note."""
         note = "" if self.column.is_number else self.cell.note
         return f"{self.text} [{note}]" if note else self.text
 
@@ -222,7 +221,7 @@ class ReadLine:
 
 @dataclass(frozen=True)
 class Table:
-    """name is its key in exports."""
+    """A table. Its name is its key in exports."""
 
     name: str
     title: str
@@ -233,13 +232,13 @@ class Table:
     marks: Mapping[str, str] = field(default_factory=dict)
     # What its figures come to, beneath them.
     remark: str = ""
-    # Short enough to be set in one piece in a paper.
+    # Whether a paper sets it in one piece.
     is_short: bool = False
     # Lines of one kind stay together, however they are sorted.
     keeps_kinds: bool = False
-    # Behind a click on a line.
+    # The columns that a page shows behind a click on a line.
     further: tuple[Column, ...] = ()
-    # In place of one long run of lines: each behind a click.
+    # What a page shows in place of one long run of lines, each behind a click.
     parts: tuple["Part", ...] = ()
 
     @property
@@ -278,19 +277,18 @@ class Table:
 
     @property
     def remarks(self) -> list[str]:
-        """What stands beneath it in a document."""
+        """What stands beneath the table in a document."""
         notes = (f"{mark} {note}" for mark, note in self.notes.items())
         return [*filter(None, [self.remark]), *notes]
 
     @property
     def heads(self) -> list[tuple[Group | None, list[Column]]]:
         """The columns beneath each spanning head; those without one singly."""
-        return [
-            (group, part)
-            for group, columns in groupby(self.columns, key=lambda column: column.group)
-            for group_of in [list(columns)]
-            for part in ([group_of] if group else [[column] for column in group_of])
-        ]
+        heads: list[tuple[Group | None, list[Column]]] = []
+        for group, beneath in groupby(self.columns, key=lambda column: column.group):
+            columns = list(beneath)
+            heads += [(group, columns)] if group else [(None, [column]) for column in columns]
+        return heads
 
     @property
     def is_sorted(self) -> bool:
@@ -306,7 +304,7 @@ class Table:
 
     @property
     def is_wide(self) -> bool:
-        """Too wide to show all that a reader may choose from."""
+        """Whether it is too wide to show all that a reader may choose from."""
         arranged = any(column.order for column in self.columns)
         return arranged and len(self.choosable) >= WIDE
 
@@ -327,7 +325,7 @@ class Table:
         return {columns[0].key for group, columns in self.heads if group}
 
     def group_of(self, column: Column) -> str:
-        """What heads it, told from others of the same heading; empty where nothing does."""
+        """The heading over a column, told from others that read alike; empty where none is."""
         if (group := column.group) is None:
             return ""
         same = {other for other, _ in self.heads if other and other.heading == group.heading}
@@ -351,7 +349,7 @@ class Table:
         )
 
     def with_asides(self) -> "Table":
-        """What stands beside a value gets a column of its own."""
+        """Give what stands beside a value a column of its own."""
         asides = {
             column: Column(f"{column.key} aside", "", is_number=False, group=column.group)
             for column in self.columns
@@ -390,7 +388,7 @@ def values_of(columns: Iterable[Column], thing: object) -> dict[str, Value]:
 
 
 def records_of(columns: Sequence[Column], things: Iterable[object]) -> tuple[dict[str, Value], ...]:
-    """One for each, with the values of its columns."""
+    """A record for each thing, with the values of the columns."""
     return tuple(values_of(columns, thing) for thing in things)
 
 

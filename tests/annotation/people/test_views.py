@@ -30,7 +30,7 @@ from annotation.models import (
     SubmissionStatus,
 )
 from annotation.payments.ledger import COLUMNS, approve, due_of, open_bonuses, write_payout
-from annotation.people.flags import ENOUGH_ANSWERS, forget_answers
+from annotation.people.flags import ENOUGH_ANSWERS, _has_wrong
 from annotation.people.overview import ENOUGH_JOINS, overview
 from annotation.people.rows import COLUMNS as PEOPLE_COLUMNS
 from annotation.people.rows import rows
@@ -383,7 +383,7 @@ def test_asks_as_few_questions_for_many_as_for_few(researcher: Client) -> None:
     pages.append(reverse("scoring:comparison", args=["study", batch.study.slug]))
 
     def questions(htmx: str) -> list[int]:
-        forget_answers()  # as a process that has just started
+        _has_wrong.clear()  # as a process that has just started
         counts = []
         for page in pages:
             with CaptureQueriesContext(connection) as asked:
