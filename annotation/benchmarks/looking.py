@@ -91,7 +91,7 @@ def _look(task: ReadTask, report: TaskReport) -> dict[str, Any]:
 def _item(row: ReadExample, read_set: ReadSet) -> dict[str, Any]:
     """An item with its gold. Beside each of its own options, or of the labels of its set, stands
     whether it is right; where an answer is typed or selected there are none."""
-    gold = [text for texts in row.gold_texts for text in texts]
+    gold = row.all_gold_texts
     if row.options:
         options = [[text, str(n) in gold] for n, text in enumerate(row.options)]
     else:

@@ -15,7 +15,7 @@ from annotation.models.errors import BadInput
 LONGEST_LIST = 1_000_000
 
 
-def own_options(
+def options_in(
     record: Record, options: Any, answer: Any, *, marks: Any = None
 ) -> tuple[list[Any], list[int] | None]:
     """The options of a row, and the places of the right ones where the row itself says them, or
@@ -148,7 +148,7 @@ def text_of(value: Any) -> Any:
     return "" if value is None else str(value) if isinstance(value, int | float) else value
 
 
-def written(value: Any) -> Any:
+def table_as_text(value: Any) -> Any:
     """A table that a cell holds as lists, a line a row with bars between; all else as it is."""
     is_table = isinstance(value, list) and value and all(isinstance(row, list) for row in value)
     if not is_table or any(isinstance(cell, list | dict) for row in value for cell in row):

@@ -100,9 +100,8 @@ class ReadExample:
     @property
     def shown(self) -> dict[str, Any]:
         """The question for whoever is asked about it."""
-        gold = " / ".join(text for texts in self.gold_texts for text in texts)
         fields = {"context": "\n".join(self.context), "question": self.question}
-        return {**fields, "options": ", ".join(self.options), "answer": gold}
+        return {**fields, "options": ", ".join(self.options), "answer": self.gold_in_words}
 
     @property
     def label(self) -> str:
@@ -112,6 +111,15 @@ class ReadExample:
     @property
     def gold_texts(self) -> list[list[str]]:
         return [[span["text"] for span in spans] for spans in self.alternatives]
+
+    @property
+    def all_gold_texts(self) -> list[str]:
+        """The texts of all alternatives."""
+        return [span["text"] for spans in self.alternatives for span in spans]
+
+    @property
+    def gold_in_words(self) -> str:
+        return " / ".join(self.all_gold_texts)
 
 
 @dataclass(frozen=True)

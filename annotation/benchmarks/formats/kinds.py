@@ -153,14 +153,13 @@ def rare_labels(golds: Sequence[str]) -> list[str]:
 
 
 def _is_in_text(row: ReadExample) -> bool:
-    texts = [text for texts in row.gold_texts for text in texts]
-    return all(any(holds(segment, text) for segment in row.context) for text in texts)
+    return all(any(holds(segment, text) for segment in row.context) for text in row.all_gold_texts)
 
 
 def with_plain_labels(rows: Sequence[ReadExample], named: Sequence[str]) -> list[ReadExample]:
     """Labels that look alike are one: without white space around them, in one form of letters;
     whole numbers without the point that other columns of a table give them."""
-    texts = [text for row in rows for texts in row.gold_texts for text in texts]
+    texts = [text for row in rows for text in row.all_gold_texts]
     end = ".0" if not named and all(re.fullmatch(r"\d+\.0", text) for text in texts) else ""
 
     def plain(span: Span) -> Span:

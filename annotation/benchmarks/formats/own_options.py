@@ -124,12 +124,12 @@ def _check_options(rows: Sequence[ReadExample], *, is_table: bool) -> None:
 
 
 def _settled(row: ReadExample) -> list[int]:
-    return [int(text) for texts in row.gold_texts for text in texts]
+    return [int(text) for text in row.all_gold_texts]
 
 
 def _numbers_of(row: ReadExample, number_of: Way) -> list[int] | None:
     """The numbers of the options that the row's answer names; None unless each name is read."""
-    numbers = [number_of(text, row.options) for texts in row.gold_texts for text in texts]
+    numbers = [number_of(text, row.options) for text in row.all_gold_texts]
     known = [number for number in numbers if number is not None]
     return list(dict.fromkeys(known)) if len(known) == len(numbers) else None
 
@@ -166,16 +166,14 @@ def _check_agreement(
                 ("answer_by", way, _meaning(row, way, numbers))
                 for way, numbers in zip(fitting, readings, strict=True)
             )
-            row.ask(f"“answer” is “{_written(row)}”, which may name two options.", *meanings)
+            row.ask(
+                f"“answer” is “{row.gold_in_words[:60]}”, which may name two options.", *meanings
+            )
 
 
 def _meaning(row: ReadExample, way: str, numbers: Sequence[int]) -> str:
     text = f"“{' / '.join(row.options[number] for number in numbers)[:60]}”"
     return f"{text}, {IN_WORDS[way]}" if IN_WORDS[way] else text
-
-
-def _written(row: ReadExample) -> str:
-    return " / ".join(text for texts in row.gold_texts for text in texts)[:60]
 
 
 def _alternatives(numbers: Sequence[int], *, as_set: bool) -> Alternatives:
@@ -192,15 +190,13 @@ def _refuse_unread(rows: Sequence[ReadExample], readings: Readings, *, is_table:
     best = min(readings.values(), key=rank)
     unread = [row for row, numbers in zip(rows, best, strict=True) if numbers is None]
     row, place = unread[0], best.index(None)
-    problem = (
-        f"“answer” is “{_written(row)}”, which is no {' and no '.join(readings)} of its "
-        f"{len(row.options)} options."
-    )
+    problem = f"which is no {' and no '.join(readings)} of its {len(row.options)} options."
     if reading := [way for way, numbers in readings.items() if numbers[place] is not None]:
         problem = (
-            f"“answer” is “{_written(row)}”, which names an option by its {reading[0]}, but other "
-            "rows name theirs otherwise: write them all in one way."
+            f"which names an option by its {reading[0]}, but other rows name theirs otherwise: "
+            "write them all in one way."
         )
+    problem = f"“answer” is “{row.gold_in_words[:60]}”, {problem}"
     _refuse_or_ask(unread, problem, rows, is_table=is_table)
 
 
@@ -216,7 +212,7 @@ def _refuse_or_ask(
         raise BadInput(f"{row.where}: {problem}")
     ids = [one.leave_out_id for one in bad]
     readings = [("leave_out", ids, f"leave {'these rows' if more else 'the row'} out")]
-    golds = {text for one in bad for texts in one.gold_texts for text in texts}
+    golds = {text for one in bad for text in one.all_gold_texts}
     if more and len(golds) == 1:
         readings.append(("missing", [*golds], "it says that there is no answer"))
     row.ask(problem, *readings)

@@ -200,10 +200,9 @@ def _first_labelled(
         if golds & (of_others := _golds(others, read)):
             _ask_about_one_gold(set_files.files, set_files.part, rows, of_others, said)
             return set_files, rows
-        stands = " / ".join(text for texts in rows[0].gold_texts for text in texts)
         notes["unlabelled"] += [
-            f"{set_files.files[0]}: there are no answers in this file: every one is “{stands}”, "
-            "which no other part has."
+            f"{set_files.files[0]}: there are no answers in this file: every one is "
+            f"“{rows[0].gold_in_words}”, which no other part has."
         ]
     if "answer" not in said.get("columns", {}):
         _ask_about_others(refusals)
@@ -222,10 +221,9 @@ def _ask_about_one_gold(
         return
     if "test" in said.get("parts", {}):
         return
-    gold = " / ".join(text for texts in rows[0].gold_texts for text in texts)
     raise Ambiguous(
         files[0],
-        f"every answer is {in_words(gold)}, and other files of the set have more.",
+        f"every answer is {in_words(rows[0].gold_in_words)}, and other files of the set have more.",
         ("leave_out", [*files], "there are no answers in this file, and it is left out"),
         ("parts", {"test": _base(part)}, "they are the answers of this file"),
         row=rows[0].shown,

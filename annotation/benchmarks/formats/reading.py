@@ -253,7 +253,7 @@ def _take_choices(
 ) -> Sequence[str]:
     """The labels that are offered: those that the task's file names, which is taken out of its
     fields, or else those of the gold."""
-    texts = {text for row in rows for texts in row.gold_texts for text in texts}
+    texts = {text for row in rows for text in row.all_gold_texts}
     labels = tables.in_order({in_one_form(text): text for text in sorted(texts)}.values())
     choices: Sequence[str] = stated.pop("choices", labels)
     check_buttons(task, choices if answer_kind(kind).takes_labels else ())

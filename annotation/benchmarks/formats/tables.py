@@ -17,11 +17,11 @@ from annotation.benchmarks.formats.cells import (
     labels_in,
     listed,
     mixed,
-    own_options,
+    options_in,
+    table_as_text,
     text_of,
     texts_of,
     turns,
-    written,
 )
 from annotation.benchmarks.formats.class_names import Names, with_names
 from annotation.benchmarks.formats.columns import are_options, find_columns, is_there, sort_out
@@ -214,7 +214,7 @@ class TableReader:
             if isinstance(column, list):
                 values = [value_at(cells, path) for path in column]
                 if field == "context":
-                    values = [written(value) for value in values]
+                    values = [table_as_text(value) for value in values]
                 flat = [v for one in values for v in (one if isinstance(one, list) else [one])]
                 if field == "options":
                     is_counted = not are_options(columns)
@@ -227,7 +227,7 @@ class TableReader:
             question = re.sub(
                 r"{([^}]*)}", lambda m: str(text_of(value_at(cells, m[1]))), self.known.asks
             )
-        context, question = written(turns(cell("context"))), turns(question)
+        context, question = table_as_text(turns(cell("context"))), turns(question)
         # A question without a text is the text.
         is_alone = context in NOTHING
         fields: Fields = {
@@ -279,7 +279,7 @@ class TableReader:
             answer = listed(record, answer) if isinstance(answer, str) else answer
             is_marked = self.known.answer_by == "marks" or self._has_marks
             marks = answer if is_marked else None
-            texts, places = own_options(record, options, answer, marks=marks)
+            texts, places = options_in(record, options, answer, marks=marks)
             if places is None and are_options(columns):
                 # The right ones have one place in every row: not so on people's pages.
                 texts, places = mixed(texts, answer)
