@@ -33,6 +33,7 @@ from annotation.jobs.pacing import ROWS_AT_ONCE, write
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import Batch, Benchmark, Job, Study, Task, Upload
 from annotation.models.errors import BadInput
+from scoring.tables.words import counted
 
 TELLS_EVERY_S = 2
 
@@ -49,7 +50,7 @@ class ImportReport:
 
     @property
     def summary(self) -> str:
-        tasks = f"{len(self.tasks)} task{'s' * (len(self.tasks) != 1)}"
+        tasks = counted(len(self.tasks), "task")
         return f"{self.benchmark}: {tasks} read, {'stored' if self.is_changed else 'no change'}."
 
 

@@ -63,12 +63,12 @@ class Pairing:
 
     @property
     def member(self) -> Member:
-        came_later = [SUPPLEMENT] * (self.supplement is not None)
-        lacks = tuple(dict.fromkeys((*self.cell.lacks, *self.other.lacks, *came_later)))
-        if self.sides == SYSTEMS:
-            lacks = ()
+        lacks: list[str] = []
+        if self.sides != SYSTEMS:
+            lacks += [*self.cell.lacks, *self.other.lacks]
+            lacks += [] if self.supplement is None else [SUPPLEMENT]
         without, excluded = (lambda: self.without_each), self.with_excluded
-        return Member(self.test, without, lacks, self.exploratory, excluded)
+        return Member(self.test, without, tuple(dict.fromkeys(lacks)), self.exploratory, excluded)
 
     @cached_property
     def with_excluded(self) -> PairedDifference | None:

@@ -163,7 +163,7 @@ def _ask_about_cells(columns: Fields, table: Table) -> None:
         short = shortened(f"{path}.0", table.rows)
         first = value_at(short[0].fields, str(path)) if short else first
         places = [*map(str, range(len(entry))), *(f"[{n}]" for n in range(len(first))[:room])]
-        names = [*["*"] * bool(short), *places]
+        names = ["*", *places] if short else places
         parts = {n: written(value_at({"": first}, f".{n}")) for n in names}
     elif isinstance(entry, dict) and "text" not in entry:
         parts = entry
@@ -229,7 +229,8 @@ def _check_whole(columns: Fields, table: Table) -> None:
     has_question = has_question or (table.asks_nothing and "options" in columns)
     if has_question and "answer" in columns:
         return
-    lacking = [*["question"] * (not has_question), *["answer"] * ("answer" not in columns)]
+    present = {"question": has_question, "answer": "answer" in columns}
+    lacking = [field for field, is_there in present.items() if not is_there]
     line = ", ".join(f'"{field}": "…"' for field in lacking)
     sentence = (
         f"{table.file}: no column is the {' and none the '.join(lacking)}; {listing(table.names)}. "
@@ -257,8 +258,9 @@ def _check_whole(columns: Fields, table: Table) -> None:
         *(({"context": text, "question": b}, f"“{b}” is asked of “{text}”") for text, b in pairs),
         *(({"context": [*both]}, " above ".join(both)) for both in pairs if asks[2:]),
         *(({"question": name}, f"“{name}” is the question") for name in asks[:4]),
-        *[({"context": asks}, "all of them, one under the other")] * (len(asks) > 1),
     ]
+    if len(asks) > 1:
+        readings.append(({"context": asks}, "all of them, one under the other"))
     if "answer" not in columns:
         readings = _of_texts([name for name in texts if not is_aside(name)], table)
     if not readings:
@@ -404,7 +406,7 @@ def _uses(texts: Sequence[str], table: Table) -> list[tuple[str, Any, str]]:
     some = [path for path in inner if not repeats(path, table)]
     shown = "shown above the question" if "question" in columns else "shown, one under the other"
     uses: list[tuple[str, Any, str]] = []
-    for paths in (inner, *[some] * (0 < len(some) < len(inner))):
+    for paths in [inner, some] if 0 < len(some) < len(inner) else [inner]:
         context = sorted([*as_list(columns.get("context")), *paths], key=order)
         rest = "" if paths is inner else "; what repeats is asked about next"
         uses += [("columns", {"context": context}, shown + rest)]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from annotation.benchmarks.formats.content import ReadExample, Span
 from annotation.benchmarks.formats.tables import TableReader
@@ -100,13 +101,14 @@ def _of_numbers(rows: Sequence[ReadExample], counts: Counter[str]) -> str:
         return "number"
     counted = range(int(numbers[0]), int(numbers[-1]) + 1)
     names = [f"…{number}" for number in counted]
-    named = ("label_names", names, "a button for each, with its name")
-    rows[0].ask(
-        f"every answer is one of the numbers {', '.join(str(int(one)) for one in numbers)}.",
+    readings: list[tuple[str, Any, str]] = [
         ("kind", "number", "a number to type"),
         ("kind", "choice", "a button for each"),
-        *[named] * (numbers[0] in (0, 1) and len(names) > 1),
-    )
+    ]
+    if numbers[0] in (0, 1) and len(names) > 1:
+        readings.append(("label_names", names, "a button for each, with its name"))
+    values = ", ".join(str(int(one)) for one in numbers)
+    rows[0].ask(f"every answer is one of the numbers {values}.", *readings)
 
 
 def _check_explained(rows: Sequence[ReadExample], letters: Collection[str]) -> None:

@@ -124,7 +124,7 @@ def text_paths(name: str, rows: Sequence[Record]) -> list[str]:
     often = Counter(of for entry in objects for of, text in entry.items() if holds_text(text))
     inside = [of for of, count in often.items() if count * 2 >= len(objects)]
     inside = ["text"] if "text" in inside else inside
-    return [f"{name}.{of}" for of in inside] or [name] * (not objects)
+    return [f"{name}.{of}" for of in inside] if objects else [name]
 
 
 def is_text_column(name: str, rows: Sequence[Record]) -> bool:

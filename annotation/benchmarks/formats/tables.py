@@ -136,7 +136,7 @@ class TableReader:
         self.columns_said = [f"{field}: {', '.join(as_list(of))}" for field, of in columns.items()]
         self.has_text = "context" in columns and columns["context"] != columns.get("question")
         self.asks_nothing = table.asks_nothing
-        self.notes["first_line"] += [file] * is_row(table.names)
+        self.notes["first_line"] += [file] if is_row(table.names) else []
         self._text = next(iter(as_list(columns.get("context") or columns.get("question"))), "")
         self.is_label = key(str(columns["answer"])).startswith(("label", "class", "goldlabel"))
         self._has_marks = has_marks(table, self._said_kind, as_set=self.as_set)
