@@ -193,7 +193,7 @@ def test_buys_fewer_items_where_a_platform_takes_a_fee() -> None:
 
 
 def test_names_the_cheapest_design_that_is_strong_enough() -> None:
-    plan = make_plan(Assumptions(), budget=30, contrast=Contrast(0.1))
+    plan = make_plan(Assumptions(), budget=25, contrast=Contrast(0.15))
     enough = plan.strong_enough
     assert enough is not None
     assert enough.chances is not None
@@ -201,16 +201,16 @@ def test_names_the_cheapest_design_that_is_strong_enough() -> None:
     assert plan.chance < 0.8 <= enough.chances.probable < 0.85
     told = f"{enough.annotators} people on {enough.items} items each, for {enough.cost:.2f} USD."
     assert plan.notes[0].endswith(told)
-    paid = make_plan(Assumptions(), budget=enough.cost, contrast=Contrast(0.1), min_coverage=None)
+    paid = make_plan(Assumptions(), budget=enough.cost, contrast=Contrast(0.15), min_coverage=None)
     # For that money no design promises much more.
     assert 0.79 < max(design.power or 0 for design in paid.frontier) < 0.87
 
 
 def test_names_the_items_that_it_would_take() -> None:
-    plan = make_plan(Assumptions(), budget=60, contrast=Contrast(0.05))
+    plan = make_plan(Assumptions(max_items=60), budget=60, contrast=Contrast(0.1))
     enough = plan.strong_enough
     assert enough is not None
-    assert enough.items > 200
+    assert enough.items > 60
     assert "takes more items" in plan.notes[0]
 
 
@@ -292,13 +292,13 @@ def test_plans_for_a_difference_the_cheapest_design_that_shows_it() -> None:
 
 
 def test_says_how_many_items_a_small_difference_takes() -> None:
-    plan = make_plan(Assumptions(), contrast=Contrast(0.05))
+    plan = make_plan(Assumptions(max_items=60), contrast=Contrast(0.1))
     assert (plan.recommended, plan.frontier) == (None, ())
     enough = plan.strong_enough
     assert enough is not None
-    assert enough.items > Assumptions().max_items
+    assert enough.items > 60
     [note] = plan.notes
-    assert note.startswith("200 items cannot show 5 points with a chance of 80 %. That would take ")
+    assert note.startswith("60 items cannot show 10 points with a chance of 80 %. That would take ")
     takes = f"{enough.items} items and {enough.annotators} people ({enough.cost:.2f} USD)"
     assert takes in note
 
