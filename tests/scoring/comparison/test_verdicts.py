@@ -1,3 +1,4 @@
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from scoring.core.intervals import cell_interval
 from scoring.core.shared import shared_average, shared_difference, shared_without_each
 from scoring.core.verdicts import average_difference, average_interval, holm
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -41,8 +43,8 @@ def cell_of(people: int, wrong: int, **study: Any) -> Batch:
     return batch
 
 
-def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
-    """Two tasks with people of their own, or the same ones, and a system that has both."""
+def two_tasks(people: int) -> Study:
+    """Two tasks with people of their own, and a system that has both."""
     benchmark = make.benchmark()
     tasks = [make.task(benchmark, training=10, tests=15) for _ in range(2)]
     study = make.study(benchmark, **FLOOR)
@@ -52,14 +54,33 @@ def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
         for number in range(people):
             make.worked_through(batch, wrong=number % 3)
         measured.run(task, wrong=10, shots=10, at=make.NOON)
-    if shared:
-        firsts, seconds = (batch.assignments.order_by("pk") for batch in batches)
-        # As a study of an older version may hold it.
-        with make.unlocked():
-            for first, second in zip(firsts, seconds, strict=True):
-                second.annotator = first.annotator
-                second.save(update_fields=["annotator"])
     return study
+
+
+def with_shared_people(study: Study) -> Study:
+    """The same people in both tasks, as a study of an older version may hold it."""
+    firsts, seconds = (batch.assignments.order_by("pk") for batch in study.batches.order_by("pk"))
+    with make.unlocked():
+        for first, second in zip(firsts, seconds, strict=True):
+            second.annotator = first.annotator
+            second.save(update_fields=["annotator"])
+    return study
+
+
+five_once = once_a_module(lambda: cell_of(5, 5))
+pair_once = once_a_module(lambda: two_tasks(8))
+
+
+@pytest.fixture
+def five(five_once: Batch) -> Batch:
+    """Five people beside a system that has five items wrong."""
+    return deepcopy(five_once)
+
+
+@pytest.fixture
+def pair(pair_once: Study) -> Study:
+    """Two tasks with eight people each."""
+    return deepcopy(pair_once)
 
 
 def cells_of(study: Study) -> tuple[list[Cell], list[Cell]]:
@@ -120,8 +141,8 @@ def test_is_sure_only_with_the_excluded_counted_as_well() -> None:
     assert replace(row, frozen_at=verdict.frozen_at) == verdict
 
 
-def test_agrees_with_the_core_on_every_figure() -> None:
-    study = cell_of(5, 5).study
+def test_agrees_with_the_core_on_every_figure(five: Batch) -> None:
+    study = five.study
     [people], [system] = cells_of(study)
     test = paired_difference(people.scores, system.scores)
     [verdict] = table_of(study).tests
@@ -131,14 +152,13 @@ def test_agrees_with_the_core_on_every_figure() -> None:
     assert (verdict.p, verdict.above) == (pytest.approx(test.p), test.above)
 
 
-def test_says_of_the_average_what_the_core_says() -> None:
-    study = two_tasks(people=8)
-    people, systems = cells_of(study)
+def test_says_of_the_average_what_the_core_says(pair: Study) -> None:
+    people, systems = cells_of(pair)
     tests = [
         paired_difference(cell.scores, system.scores)
         for cell, system in zip(people, systems, strict=True)
     ]
-    table = table_of(study)
+    table = table_of(pair)
     [verdict] = table.average_tests
     expected = average_difference(tests)
     assert (verdict.outcome, verdict.certainty) == ("ahead", "sure")
@@ -155,20 +175,21 @@ def test_says_of_the_average_what_the_core_says() -> None:
     assert consensus.low is not None
 
 
-def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with() -> None:
-    study = two_tasks()
-    for task in study.benchmark.tasks.all():
+def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
+    pair: Study,
+) -> None:
+    for task in pair.benchmark.tasks.all():
         for wrong in (5, 6):
             measured.run(task, system=f"System {wrong}", wrong=wrong, shots=10)
-    averages = table_of(study).average_tests
+    averages = table_of(pair).average_tests
     assert [verdict.family for verdict in averages] == [3, 3, 3]
     expected = holm([verdict.p for verdict in averages])
     assert [verdict.p_holm for verdict in averages] == pytest.approx(expected.tolist())
     assert any(verdict.p != verdict.p_holm for verdict in averages)
 
 
-def test_takes_people_together_who_did_several_tasks() -> None:
-    study = two_tasks(8, shared=True)
+def test_takes_people_together_who_did_several_tasks(pair: Study) -> None:
+    study = with_shared_people(pair)
     table = table_of(study)
     people, systems = cells_of(study)
     persons = [cell.persons for cell in people]
@@ -194,10 +215,9 @@ def test_has_no_average_of_shared_people_with_gaps() -> None:
     assert np.isnan(shared_difference([h, h], [s, s], [range(6)] * 2).p)
 
 
-def test_without_a_person_is_without_all_of_their_tasks() -> None:
+def test_without_a_person_is_without_all_of_their_tasks(pair: Study) -> None:
     """Who alone makes the difference does so in both."""
-    study = two_tasks(8, shared=True)
-    people, systems = cells_of(study)
+    people, systems = cells_of(with_shared_people(pair))
     sides = [cell.scores for cell in people], [cell.scores for cell in systems]
     without = shared_without_each(*sides, [cell.persons for cell in people])
     assert len(without) == 8
@@ -212,10 +232,9 @@ def test_calls_an_average_of_small_groups_exploratory() -> None:
     assert mean.has_too_few
 
 
-def test_tests_no_published_figure() -> None:
-    batch = cell_of(5, 5)
-    measured.reported(batch.study.benchmark, batch.task.slug, mean=70.0)
-    table = table_of(batch.study)
+def test_tests_no_published_figure(five: Batch) -> None:
+    measured.reported(five.study.benchmark, five.task.slug, mean=70.0)
+    table = table_of(five.study)
     assert [verdict.system for verdict in table.tests] == ["BERT-Base"]
     assert [row.block for row in table.rows if row.kind == "reported"] == ["other"]
 
@@ -236,8 +255,8 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
     assert verdict.fragile == fall
 
 
-def test_marks_figures_of_a_study_that_is_not_closed() -> None:
-    study = cell_of(5, 5).study
+def test_marks_figures_of_a_study_that_is_not_closed(five: Batch) -> None:
+    study = five.study
     assert compare(Scope(study.benchmark, study)).warning == "Interim, not closed."
     assert table_of(study).warning == ""
 
@@ -276,7 +295,6 @@ def test_a_margin_makes_the_table_anew() -> None:
     assert compare(Scope(study.benchmark, study), choices).tests[0].outcome == "same"
 
 
-def test_keeps_the_verdicts_as_they_are() -> None:
-    study = two_tasks()
-    first = table_of(study)
-    assert table_of(study) == first
+def test_keeps_the_verdicts_as_they_are(pair: Study) -> None:
+    first = table_of(pair)
+    assert table_of(pair) == first
