@@ -285,7 +285,7 @@ def test_keeps_the_narrowest_designs_that_cover_enough() -> None:
     sizes = {(d.annotators, d.items) for d in frontier}
     assert {(d.annotators, d.items) for d in chosen} <= sizes
     assert [d.width for d in chosen] == sorted(d.width for d in chosen)
-    assert chosen == plan_people(**{**PLAN, "budget": 30, "min_coverage": 0.94})
+    assert chosen == plan.__wrapped__(budget=30, min_coverage=0.94)
 
 
 def test_looks_further_when_the_narrowest_do_not_cover_enough() -> None:

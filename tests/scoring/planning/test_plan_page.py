@@ -19,7 +19,7 @@ from scoring.planning.views import MOST_SIMULATED
 from tests import make
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fewer_simulated_studies")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_plans")]
 
 PLAN = "/plan/"
 
