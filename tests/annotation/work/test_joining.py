@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from annotation.models import Annotator, Assignment, Batch, Outcome, Place, Study
 from annotation.studies.lifecycle import pause_study, start_study
 from annotation.work.finishing import finish
-from annotation.work.joining import Full, NotOpen, Visit, join, person
+from annotation.work.joining import Full, NotOpen, Visit, join, open_batches, person
 from tests import make
 from tests.together import at_once
 
@@ -123,6 +123,16 @@ def test_takes_no_persons_place_when_simulated() -> None:
     make.joined(batch)
     with pytest.raises(Full):
         make.joined(batch, who=make.annotator("simulated"))
+
+
+@pytest.mark.parametrize("channel", ["link", "simulated"])
+def test_says_before_the_consent_that_all_is_taken(channel: str) -> None:
+    """Whatever is open elsewhere, or for others: a person's place is no simulated one."""
+    batch, _elsewhere = make.running_batch(wanted=1), make.running_batch(wanted=1)
+    if channel == "link":
+        make.joined(batch)
+    with pytest.raises(Full):
+        open_batches(Visit(study=batch.study, annotator=make.annotator(channel)), at=make.NOON)
 
 
 @pytest.mark.django_db(transaction=True)

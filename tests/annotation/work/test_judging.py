@@ -56,6 +56,15 @@ def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
 
 
 @pytest.mark.both_databases
+def test_keeps_the_first_answer_where_another_tab_has_not_seen_it() -> None:
+    assignment = make.at_work(make.running_batch(zero_shot=True))
+    unaware = Assignment.objects.get(pk=assignment.pk)
+    first = submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
+    assert submit_answer(unaware, step=0, form={"option": "1"}, times={}, at=make.NOON) == first
+    assert Judgement.objects.get().answer == ["bad"]
+
+
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
     pk = make.at_work(make.running_batch(zero_shot=True)).pk
