@@ -11,7 +11,7 @@ LINKS ?=
 SPHINX := -m sphinx -W --keep-going --quiet
 # What people are scored, paid and sent away by.
 MODULE := $(wildcard scoring/core/[a-z]*.py) \
-	$(patsubst %,annotation/work/%.py,joining places judging qualifying paying finishing)
+	$(patsubst %,annotation/work/%.py,joining places judging qualifying finishing)
 # Rooms of pages that are in English alone.
 RESEARCHERS := $(patsubst %,annotation/%,admin payments people prolific studies)
 MINUTES := 30

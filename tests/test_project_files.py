@@ -78,6 +78,14 @@ def test_what_has_to_pass_is_the_linters_and_the_tests_of_the_readme() -> None:
     assert re.search(r"^make test ", _text("README.md"), re.MULTILINE)
 
 
+def test_changes_modules_that_are_there() -> None:
+    """`make mutants` without MODULE refuses to begin where one is not."""
+    named = re.search(r"patsubst %,annotation/work/%\.py,([a-z ]+)\)", _text("Makefile"))
+    assert named
+    for name in named[1].split():
+        assert (ROOT / "annotation" / "work" / f"{name}.py").is_file(), name
+
+
 def test_the_lock_holds_what_the_requirements_pin() -> None:
     pins = re.compile(r"^([\w.-]+)(?:\[\w+\])?==([\w.]+)", re.MULTILINE)
     locked = {_normal(name): version for name, version in pins.findall(_text("requirements.lock"))}

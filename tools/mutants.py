@@ -73,6 +73,9 @@ def copy_project(copy: Path) -> None:
         if (ROOT / name).is_file() and not name.startswith("docs/screens/"):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
+    # Compiled, and so not in the repository: texts in the annotators' languages are tested too.
+    for path in (ROOT / "locale").rglob("*.mo"):
+        shutil.copy2(path, copy / path.relative_to(ROOT))
 
 
 def configure(copy: Path, modules: list[str], tests: tuple[str, ...]) -> None:
