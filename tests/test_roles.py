@@ -53,6 +53,16 @@ RUN = "login gone gone gone in in in"
 RUN_UPLOAD = "login gone gone gone no no in"
 
 
+# Loads the middlewares for all the requests here, and not for each of them.
+HANDLER = Client().handler
+
+
+def _client(**more: Any) -> Client:
+    client = Client(**more)
+    client.handler = HANDLER
+    return client
+
+
 @dataclass
 class World:
     batch: Batch
@@ -71,11 +81,11 @@ class World:
     def program_of(self, actor: str) -> Client:
         """A client without a session, with a token of the actor's."""
         sent = {"Authorization": f"Token {self.tokens[actor]}"} if actor in self.tokens else {}
-        return Client(headers=sent)
+        return _client(headers=sent)
 
     def client_of(self, actor: str) -> Client:
         """A new one, with the session that the actor has begun."""
-        client = Client()
+        client = _client()
         if actor in self.sessions:
             client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[actor]
         return client

@@ -10,18 +10,14 @@ from scoring.comparison.row_tables import (
     judged_row_table,
     row_table,
 )
-from scoring.core.power import Contrast
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.tables import exported_tables
-from scoring.planning.designs import Assumptions
-from scoring.planning.plans import make_plan
-from scoring.planning.tables import plan_table
-from scoring.report.documents import COLUMNS
+from scoring.planning import tables as designs
+from scoring.report import documents
 from scoring.tables.table import Table
 
-PLAN = make_plan(Assumptions(), budget=60, contrast=Contrast(0.05), min_coverage=None)
 EXPORTED = [
     row_table("comparison", []),
     finding_table([]),
@@ -31,8 +27,8 @@ EXPORTED = [
     PROVENANCE,
     *episode_tables(EpisodeBoard("flex", {("sst2", False): 1, ("sst2", True): 1}, ()), []),
     *exported_tables(Board("clues", (), (), (), (), ())),
-    plan_table(PLAN),
-    Table("sheet", "", "", COLUMNS),
+    Table("designs", "", "", designs.COLUMNS),
+    Table("sheet", "", "", documents.COLUMNS),
 ]
 
 
