@@ -133,11 +133,12 @@ def test_serves_and_starts_again_what_was_killed_until_it_is_told_to_end(data: P
     adds_up_what_all_web_workers_have_counted(port)
     goes_on_when_a_worker_of_the_web_server_was_killed(process, port)
     # Words of one command alone, before and after a process gives itself a title.
+    for command in ("second@", "scheduled@"):
+        child(process.pid, command)
+    # The other workers are started again by the same lines.
     for name, command in (
         ("web server", "granian"),
         ("first worker", "first@"),
-        ("second worker", "second@"),
-        ("scheduled worker", "scheduled@"),
         ("schedule", "beat --loglevel"),
     ):
         starts_again_what_was_killed(process, port, name, command)
