@@ -127,6 +127,7 @@ def test_says_not_saved_while_the_server_is_away(page: Page, server: Server) -> 
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Start").click()
     page.locator(".option").nth(1).click()
+    page.wait_for_load_state()  # a page without its script would show the browser's own error
     server.end(signal.SIGTERM)
     page.locator("[data-send]").click()
     note = page.locator("[data-save-note]")

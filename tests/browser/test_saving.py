@@ -404,3 +404,15 @@ def test_hides_at_the_end_what_only_an_open_work_needs(person: Person) -> None:
     expect(person.page.get_by_text("Stop taking part")).to_be_hidden()
     expect(person.page.get_by_text("Instructions")).to_be_hidden()
     assert person.problems == []
+
+
+def test_sends_by_a_plain_form_where_what_tells_of_failures_did_not_come(person: Person) -> None:
+    """A server may go between a page and its script: then the browser itself says what fails."""
+    page = person.page
+    page.route("**/work/page*.js", lambda route: route.abort())
+    person.start(make.running_batch(zero_shot=True))
+    person.chooses(1)
+    with page.expect_navigation():
+        page.locator("[data-send]").click()
+    stands_at(person, 1)
+    assert answers() == ["good"]

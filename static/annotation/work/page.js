@@ -14,6 +14,7 @@
   const UNREAD_MS = 800;
   const KEYS_OFF = "keys-off";
   const page = document.querySelector("[data-work]");
+  page.removeAttribute("hx-disable"); // before htmx looks, which it does once all scripts have run
   // Of this assignment alone: somebody else on the same device has drafts of their own.
   const DRAFT = `draft:${page.dataset.drafts}:`;
   const NONE_ASKED = `none-asked:${page.dataset.drafts}`;
