@@ -18,8 +18,6 @@ from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
-# A file of SVG is drawn as the fragment is.
-FORMS = ("fragment", "png")
 PLACES = ("shots", "analysis/differences", "analysis/curves", "items/figure")
 
 
@@ -51,10 +49,19 @@ def test_draws_every_figure_of_every_extreme(
 ) -> None:
     study = a_study(people, tests=tests, systems=systems).study
     page = f"/studies/{study.slug}/comparison"
-    for form in FORMS:
-        for place in PLACES:
-            answer = admin_client.get(f"{page}/{place}/{form}/")
-            assert answer.status_code == 200, (place, form)
+    for place in PLACES:  # a file of SVG is drawn as the fragment is
+        answer = admin_client.get(f"{page}/{place}/fragment/")
+        assert answer.status_code == 200, place
+
+
+@pytest.mark.parametrize("systems", [0, 30])
+def test_draws_every_figure_as_a_picture(admin_client: Client, systems: int) -> None:
+    """By the lines that draw the SVG above; nothing and very much is what a canvas may refuse."""
+    study = a_study([3, 4] if systems else [], tests=3, systems=systems).study
+    for place in PLACES:
+        answer = admin_client.get(f"/studies/{study.slug}/comparison/{place}/png/")
+        assert answer.status_code == 200, place
+        assert answer.content.startswith(b"\x89PNG"), place
 
 
 def test_draws_for_one_column_of_a_paper(admin_client: Client) -> None:
