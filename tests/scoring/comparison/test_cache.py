@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import make_dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -17,13 +18,13 @@ from scoring.analysis.kept import Analysis
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison import comparing
-from scoring.comparison.comparing import compare, compute_table
+from scoring.comparison.comparing import compute_table
 from scoring.comparison.keeping import Store, is_stale, plain, shape, stop, was_given_up
 from scoring.models import Comparison, Part, ReportedScore
 from tests import make
 from tests.every import every
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
-from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 NO_CHOICE = Choices()
@@ -58,10 +59,39 @@ def ordered(batch: Batch, part: Part) -> Comparison:
     return store(part).enqueue(scope_of(batch), NO_CHOICE, fingerprint=fingerprint_of(batch))
 
 
+def computed() -> Batch:
+    """Of which each part was computed."""
+    batch = measured.cell([3, 4, 6])
+    for part in COMPUTES:
+        run_job(ordered(batch, part).job.pk)
+    return batch
+
+
+def with_every_input() -> Batch:
+    """Of which each part was computed with an exclusion, a run and a published figure."""
+    batch = measured.cell([3, 4, 6])
+    Exclusion.objects.create(assignment=batch.assignments.first(), reason="in a hurry")
+    measured.run(batch.task, system="GPT-2")
+    measured.reported(batch.study.benchmark, batch.task.slug, system="GPT-1")
+    for part in COMPUTES:
+        run_job(ordered(batch, part).job.pk)
+    return batch
+
+
+batch_once = once_a_module(lambda: measured.cell([3, 4, 6]))
+computed_once = once_a_module(computed)
+with_every_input_once = once_a_module(with_every_input)
+
+
+@pytest.fixture
+def batch(batch_once: Batch) -> Batch:
+    """Of which nothing was computed."""
+    return deepcopy(batch_once)
+
+
 @pytest.mark.both_databases
 @parts
-def test_computes_an_order_once_and_keeps_it(part: Part) -> None:
-    batch = measured.cell([3, 4])
+def test_computes_an_order_once_and_keeps_it(batch: Batch, part: Part) -> None:
     first = ordered(batch, part)
     assert ordered(batch, part).job == first.job
     run_job(first.job.pk)
@@ -73,14 +103,14 @@ def test_computes_an_order_once_and_keeps_it(part: Part) -> None:
 
 
 @parts
-def test_gives_the_same_figures_when_run_twice(part: Part) -> None:
-    batch = measured.cell([3, 4, 6])
+def test_gives_the_same_figures_when_run_twice(batch: Batch, part: Part) -> None:
     measured.run(batch.task, wrong=3)
+    before = Comparison.objects.filter(part=part).count()
     kept = ordered(batch, part)
     first = plain(store(part).compute_enqueued(kept.pk, COMPUTES[part], progress=quiet))
     again = store(part).compute_enqueued(kept.pk, COMPUTES[part], progress=quiet)
     assert plain(again) == first
-    assert Comparison.objects.filter(part=part).count() == 1
+    assert Comparison.objects.filter(part=part).count() == before + 1
 
 
 def _another_annotator(batch: Batch) -> None:
@@ -142,13 +172,12 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_is_stale_once_an_input_changes(change: Callable[[Batch], None]) -> None:
-    batch = measured.cell([3, 4, 6])
-    Exclusion.objects.create(assignment=batch.assignments.first(), reason="in a hurry")
-    measured.run(batch.task, system="GPT-2")
-    measured.reported(batch.study.benchmark, batch.task.slug, system="GPT-1")
+def test_is_stale_once_an_input_changes(
+    with_every_input_once: Batch, change: Callable[[Batch], None]
+) -> None:
+    batch = deepcopy(with_every_input_once)
     for part in COMPUTES:
-        run_job(ordered(batch, part).job.pk)
+        assert not is_stale(kept_of(batch, part), fingerprint_of(batch))
     change(batch)
     for part in COMPUTES:
         assert is_stale(kept_of(batch, part), fingerprint_of(batch))
@@ -221,13 +250,13 @@ def as_older(part: Part, result: dict[str, Any]) -> dict[str, Any]:
 def test_computes_anew_what_an_older_program_kept(
     part: Part,
     older: Callable[[Part, pytest.MonkeyPatch], None],
+    computed_once: Batch,
     monkeypatch: pytest.MonkeyPatch,
     admin_client: Client,
 ) -> None:
-    batch = measured.cell([3, 4, 6])
+    batch = deepcopy(computed_once)
     address = f"/studies/{batch.study.slug}/comparison/"
     page = address if part == Part.TABLE else f"{address}analysis/"
-    run_job(ordered(batch, part).job.pk)
     present = kept_of(batch, part).result
     Comparison.objects.filter(part=part).delete()
     with monkeypatch.context() as patched:
@@ -251,18 +280,19 @@ def test_computes_anew_what_an_older_program_kept(
 
 
 @parts
-def test_keeps_what_other_choices_computed(part: Part) -> None:
-    batch = measured.cell([3, 4])
+def test_keeps_what_other_choices_computed(batch: Batch, part: Part) -> None:
+    before = Comparison.objects.filter(part=part).count()
     for references in (None, "set", "any"):
         choices = Choices(references=references)
         result = COMPUTES[part](scope_of(batch), choices, quiet)
         store(part).keep(scope_of(batch), choices, result, fingerprint_of(batch))
-    assert Comparison.objects.filter(part=part).count() == 3
+    assert Comparison.objects.filter(part=part).count() == before + 3
 
 
 @parts
-def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = measured.cell([3, 4])
+def test_refuses_an_order_of_another_version(
+    batch: Batch, part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = ordered(batch, part)
     other = replace(store(part), version=99)
     monkeypatch.setattr(HOMES[part], "STORE", other)
@@ -279,15 +309,13 @@ def test_follows_every_field_that_is_stored() -> None:
 
 
 @parts
-def test_keeps_other_choices_apart(part: Part) -> None:
-    batch = measured.cell([3, 4])
+def test_keeps_other_choices_apart(batch: Batch, part: Part) -> None:
     run_job(ordered(batch, part).job.pk)
     assert kept_of(batch, part, references="set").pk is None
 
 
 @parts
-def test_can_be_stopped(part: Part) -> None:
-    batch = measured.cell([3, 4])
+def test_can_be_stopped(batch: Batch, part: Part) -> None:
     kept = ordered(batch, part)
     stop(kept)
     run_job(kept.job.pk)
@@ -298,8 +326,7 @@ def test_can_be_stopped(part: Part) -> None:
 
 
 @parts
-def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
-    batch = measured.cell([3, 4])
+def test_leaves_an_old_result_when_stopped_halfway(batch: Batch, part: Part) -> None:
     run_job(ordered(batch, part).job.pk)
     before = kept_of(batch, part).result
     make.worked_through(batch)
@@ -310,15 +337,6 @@ def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
     with pytest.raises(Cancelled):
         store(part).compute_enqueued(kept_of(batch, part).pk, COMPUTES[part], progress=cancel)
     assert kept_of(batch, part).result == before
-
-
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_keeps_one_table_when_several_readers_compute_it_at_once() -> None:
-    batch = measured.cell([3, 4, 6])
-    tables = at_once(lambda _: compare(scope_of(batch)), 4)
-    assert len({str(table.rows) for table in tables}) == 1
-    assert Comparison.objects.count() == 1
 
 
 @parts
