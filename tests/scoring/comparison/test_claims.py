@@ -7,11 +7,13 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.db.models import ProtectedError
 from openpyxl import load_workbook
+from pytest_django import DjangoDbBlocker
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Study
+from annotation.models import Batch, Study
 from annotation.studies.ending import EARLY, MORE_PLACES
 from annotation.studies.lifecycle import close_study, want_more
 from annotation.studies.people import exclude, lift_exclusion
@@ -48,7 +50,21 @@ def measured_study(**about: Any) -> Study:
     return batch.study
 
 
+def seen(study: Study, **choices: Any) -> Comparison:
+    return compare(Scope(study.benchmark, study), Choices(**choices))
+
+
+def eight_people(wanted: int = 8, added: int = 0, **about: Any) -> Batch:
+    """All of them above the floor; still open."""
+    batch = make.running_batch(wanted=wanted, tests=12, training=10, min_training_score=80, **about)
+    want_more(batch, wanted + added)
+    for number in range(8):
+        make.worked_through(batch, wrong=number % 2)
+    return batch
+
+
 study_once = once_a_module(measured_study)
+eight_once = once_a_module(eight_people)
 
 
 @pytest.fixture
@@ -56,8 +72,17 @@ def study(study_once: Study) -> Study:
     return deepcopy(study_once)
 
 
-def seen(study: Study, **choices: Any) -> Comparison:
-    return compare(Scope(study.benchmark, study), Choices(**choices))
+@pytest.fixture(scope="module")
+def seen_once(
+    study_once: Study, django_db_blocker: DjangoDbBlocker
+) -> tuple[Comparison, Comparison]:
+    """The table of frozen verdicts, and one whose verdicts are not those. What is kept of them is
+    rolled back: other tests count what is frozen."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        study = deepcopy(study_once)
+        tables = seen(study), seen(study, gold_version=1)
+        transaction.set_rollback(True)
+    return tables
 
 
 def verdicts(study: Study, *, supplement: bool = False) -> str:
@@ -145,12 +170,7 @@ def test_nothing_is_claimed_while_somebody_may_send_the_last_page() -> None:
 def test_is_sure_only_of_a_study_that_ended_as_it_said(
     wanted: int, added: int, ends_on: date | None, reasons: tuple[str, ...]
 ) -> None:
-    batch = make.running_batch(
-        wanted=wanted, tests=12, training=10, min_training_score=80, ends_on=ends_on
-    )
-    want_more(batch, wanted + added)
-    for number in range(8):
-        make.worked_through(batch, wrong=number % 2)
+    batch = eight_people(wanted, added, ends_on=ends_on)
     measured.run(batch.task, wrong=10, shots=10, at=make.NOON)
     close_study(batch.study, at=CLOSING)
     [test] = seen(batch.study).tests
@@ -171,13 +191,9 @@ def test_is_sure_only_of_a_study_that_ended_as_it_said(
     ],
 )
 def test_is_sure_only_of_systems_that_were_named_or_there_before_people(
-    named: list[str], at: datetime, reasons: tuple[str, ...]
+    eight_once: Batch, named: list[str], at: datetime, reasons: tuple[str, ...]
 ) -> None:
-    batch = make.running_batch(
-        wanted=8, tests=12, training=10, min_training_score=80, named_systems=named
-    )
-    for number in range(8):
-        make.worked_through(batch, wrong=number % 2)
+    batch = eight_people(named_systems=named) if named else deepcopy(eight_once)
     for system in ("BERT-Base", "Second"):
         measured.run(batch.task, system=system, wrong=10, shots=10, at=at)
     close_study(batch.study, at=CLOSING)
@@ -280,10 +296,10 @@ def test_other_choices_freeze_nothing(study: Study, choices: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "latex-appendix", "json", "xlsx"])
 def test_every_document_says_that_its_verdicts_are_not_the_frozen_ones(
-    study: Study, form: str
+    seen_once: tuple[Comparison, Comparison], form: str
 ) -> None:
     told = "Not the frozen verdicts: the reader chose"
-    own, other = (FORMATS[form].write(seen(study, **one)) for one in ({}, {"gold_version": 1}))
+    own, other = (FORMATS[form].write(table) for table in seen_once)
     assert (told in text_of(own, form), told in text_of(other, form)) == (False, True)
 
 
