@@ -63,18 +63,47 @@ def text_of(study: Study, title: str = "") -> str:
     return text_in(sections_of(study), title)
 
 
+one_once = once_a_module(lambda: measured.cell([1]))
+pair_once = once_a_module(lambda: measured.cell([1, 2]))
+three_once = once_a_module(lambda: measured.cell([1, 2, 3]))
+five_once = once_a_module(lambda: measured.cell([3, 4, 5, 6, 7]))
+
+
+@pytest.fixture
+def one(one_once: Batch) -> Batch:
+    """One person's."""
+    return deepcopy(one_once)
+
+
+@pytest.fixture
+def pair(pair_once: Batch) -> Batch:
+    """Two people's."""
+    return deepcopy(pair_once)
+
+
+@pytest.fixture
+def three(three_once: Batch) -> Batch:
+    """Three people's."""
+    return deepcopy(three_once)
+
+
+@pytest.fixture
+def five(five_once: Batch) -> Batch:
+    """Five people's."""
+    return deepcopy(five_once)
+
+
 def simulate(batch: Batch) -> None:
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
 
 
-def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
-    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
-    Task.objects.filter(pk=batch.task_id).update(slug="sst2", name="SST-2")
-    batch.task.refresh_from_db()
-    measured.run(batch.task, wrong=2)
-    Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
-    make.closed(batch.study)
-    facts = Facts(Study.objects.get(pk=batch.study.pk))
+def test_writes_the_names_of_tasks_as_papers_have_them(five: Batch) -> None:
+    Task.objects.filter(pk=five.task_id).update(slug="sst2", name="SST-2")
+    five.task.refresh_from_db()
+    measured.run(five.task, wrong=2)
+    Exclusion.objects.create(assignment=five.assignments.first(), reason="too fast")
+    make.closed(five.study)
+    facts = Facts(Study.objects.get(pk=five.study.pk))
     report = Report(facts.study)
     text = as_text(report, PARTS)
     assert "Test items: SST-2 6." in text
@@ -116,12 +145,11 @@ def test_says_that_the_people_are_known() -> None:
     assert told in text_of(batch.study, "Screening")
 
 
-def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> None:
-    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
-    measured.run(batch.task, wrong=2)
-    Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
-    close_study(batch.study, at=timezone.now())
-    sections = sections_of(batch.study)
+def test_writes_recruitment_exclusions_training_pay_items_order_and_tests(five: Batch) -> None:
+    measured.run(five.task, wrong=2)
+    Exclusion.objects.create(assignment=five.assignments.first(), reason="too fast")
+    close_study(five.study, at=timezone.now())
+    sections = sections_of(five.study)
     assert list(sections) == [
         "Design",
         "Procedure",
@@ -139,7 +167,7 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Instructions shown to annotators",
     ]
     text = text_in(sections)
-    assert f"Test items: {batch.task.slug} 6." in text
+    assert f"Test items: {five.task.slug} 6." in text
     assert "5 people, recruited through" in text
     assert "took up 5 assignments" in text
     assert "The researchers excluded 1 of 5 completed assignments (20.0 %), for “too fast”" in text
@@ -182,11 +210,10 @@ def test_tells_those_whom_the_closing_stopped_from_those_who_went_silent() -> No
     assert told in answers["Completion"]
 
 
-def test_says_of_published_figures_that_they_are_untested() -> None:
-    batch = measured.cell([1, 2, 3])
-    measured.reported(batch.study.benchmark, batch.task.slug)
-    make.closed(batch.study)
-    facts = facts_of(batch.study)
+def test_says_of_published_figures_that_they_are_untested(three: Batch) -> None:
+    measured.reported(three.study.benchmark, three.task.slug)
+    make.closed(three.study)
+    facts = facts_of(three.study)
     sections = sections_of(facts)
     told = "No system was tested against people; a published figure stands beside them"
     assert text_in(sections, "Tests").startswith(told)
@@ -225,10 +252,9 @@ def test_gives_medians_of_pay_by_task(running: Study) -> None:
     assert re.search(told, text_of(running, "Pay"))
 
 
-def test_writes_a_rehearsal_too_and_says_so_first() -> None:
-    batch = measured.cell([1, 2, 3])
-    simulate(batch)
-    sections = sections_of(batch.study)
+def test_writes_a_rehearsal_too_and_says_so_first(three: Batch) -> None:
+    simulate(three)
+    sections = sections_of(three.study)
     assert (
         sections["Summary"]
         .paragraphs[0]
@@ -238,13 +264,12 @@ def test_writes_a_rehearsal_too_and_says_so_first() -> None:
     assert [row["n"] for row in sections["Uncertainty"].table.records] == [3]
 
 
-def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
-    batch = measured.cell([1, 2])
-    person, other = batch.assignments.all()
+def test_says_that_simulated_annotators_are_left_out_beside_people(pair: Batch) -> None:
+    person, other = pair.assignments.all()
     robot = Channel.objects.create(slug="robots", name="Robots", is_simulated=True)
     other.annotator.channel = robot
     other.annotator.save()
-    sections = sections_of(batch.study)
+    sections = sections_of(pair.study)
     text = text_in(sections, "Summary")
     assert "1 finished assignment of simulated annotators is left out" in text
     assert "1 person, recruited through an open link" in text_in(sections, "Recruitment")
@@ -256,22 +281,22 @@ def test_says_first_that_nobody_has_begun_the_study() -> None:
     assert text.startswith("No person has begun this study")
 
 
-def test_says_first_that_everybody_was_excluded() -> None:
-    batch = measured.cell([1])
-    Exclusion.objects.create(assignment=batch.assignments.get(), reason="too fast")
-    sections = sections_of(batch.study)
+def test_says_first_that_everybody_was_excluded(one: Batch) -> None:
+    Exclusion.objects.create(assignment=one.assignments.get(), reason="too fast")
+    sections = sections_of(one.study)
     assert "all completed assignments were excluded" in text_in(sections, "Summary")
     assert "Uncertainty" not in sections
 
 
-def test_says_that_figures_can_change_and_nothing_is_claimed_while_the_study_runs() -> None:
-    batch = measured.cell([1, 2])
+def test_says_that_figures_can_change_and_nothing_is_claimed_while_the_study_runs(
+    pair: Batch,
+) -> None:
     told = "the figures below can still change, and nothing is claimed"
-    sections = sections_of(batch.study)
+    sections = sections_of(pair.study)
     assert told in text_in(sections)
     assert text_in(sections, "Tests").startswith("Nothing was tested: that is done once")
-    close_study(batch.study, at=make.NOON)
-    assert told not in text_of(batch.study)
+    close_study(pair.study, at=make.NOON)
+    assert told not in text_of(pair.study)
 
 
 def test_says_that_a_draft_can_still_change() -> None:
@@ -296,16 +321,16 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     assert "its floor rests on fewer than 10 items" in text
 
 
-def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
-    pair, large = measured.cell([3, 5]), measured.cell([3, 4, 5, 6, 7])
-    for batch in (pair, large):
+def test_gives_two_people_a_guard_band_and_no_verdict(five: Batch) -> None:
+    pair = measured.cell([3, 5])
+    for batch in (pair, five):
         measured.run(batch.task, wrong=2)
         make.closed(batch.study)
-    of_pair, of_large = sections_of(pair.study), sections_of(large.study)
+    of_pair, of_five = sections_of(pair.study), sections_of(five.study)
     assert "guard band" in text_in(of_pair, "Uncertainty")
-    assert "guard band" not in text_in(of_large, "Uncertainty")
+    assert "guard band" not in text_in(of_five, "Uncertainty")
     assert "with fewer than five people no verdict" in text_in(of_pair, "Tests")
-    assert "with fewer than five people no verdict" not in text_in(of_large, "Tests")
+    assert "with fewer than five people no verdict" not in text_in(of_five, "Tests")
     assert of_pair["Tests"].table.records[-1]["verdict"] == "too few people"
 
 
@@ -425,10 +450,9 @@ def test_says_that_nothing_is_frozen_while_a_study_runs(running: Study) -> None:
     assert "were frozen" not in text
 
 
-def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> None:
-    batch = measured.cell([1, 2, 3])
-    close_study(batch.study, at=timezone.now())
-    sections = sections_of(batch.study)
+def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared(three: Batch) -> None:
+    close_study(three.study, at=timezone.now())
+    sections = sections_of(three.study)
     assert "were frozen on" not in text_in(sections, "Systems and margin")
     assert "Verdicts are made" not in text_in(sections, "Systems and margin")
     tests = sections["Tests"]
@@ -590,20 +614,18 @@ def test_says_what_a_correction_left_as_it_was(fields: dict[str, Any], told: str
     assert ("screened by" in text) is not of_test
 
 
-def test_repeats_what_the_audit_warns_of() -> None:
-    batch = measured.cell([1])
+def test_repeats_what_the_audit_warns_of(one: Batch) -> None:
     finding = {"code": "x", "severity": "warning", "message": "Two rows are equal.", "examples": []}
-    Task.objects.filter(pk=batch.task_id).update(audit=[finding, {**finding, "severity": "note"}])
-    text = text_of(batch.study, "Data and their terms")
-    assert text.endswith(f"Known problems of {batch.task.slug}: Two rows are equal.")
+    Task.objects.filter(pk=one.task_id).update(audit=[finding, {**finding, "severity": "note"}])
+    text = text_of(one.study, "Data and their terms")
+    assert text.endswith(f"Known problems of {one.task.slug}: Two rows are equal.")
 
 
-def test_repeats_what_is_known_of_source_and_licence() -> None:
-    batch = measured.cell([1])
-    assert "No source or licence" in text_of(batch.study, "Data and their terms")
+def test_repeats_what_is_known_of_source_and_licence(one: Batch) -> None:
+    assert "No source or licence" in text_of(one.study, "Data and their terms")
     Benchmark.objects.update(source="From an archive, under CC BY 4.0.")
-    assert text_of(batch.study, "Data and their terms") == "From an archive, under CC BY 4.0."
-    study = Study.objects.get(pk=batch.study_id)
+    assert text_of(one.study, "Data and their terms") == "From an archive, under CC BY 4.0."
+    study = Study.objects.get(pk=one.study_id)
     [topic] = [t for t in sheet(Facts(study)) if t.name == "Availability of data"]
     assert topic.answer.endswith("it is noted: From an archive, under CC BY 4.0.")
 
@@ -653,10 +675,9 @@ def test_counts_joins_without_an_assignment_and_renewed_links() -> None:
     assert "a new personal link for 1 assignment." in text
 
 
-def test_names_nobody() -> None:
-    batch = measured.cell([1, 2])
-    text = text_of(batch.study)
-    for assignment in batch.assignments.all():
+def test_names_nobody(pair: Batch) -> None:
+    text = text_of(pair.study)
+    for assignment in pair.assignments.all():
         assert assignment.annotator.external_id not in text
         assert assignment.annotator.pseudonym not in text
 
@@ -699,17 +720,16 @@ def test_warns_of_no_gold_that_the_study_does_not_use() -> None:
     assert "Gold" not in text_of(study, "Data and their terms")
 
 
-def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> None:
-    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
-    measured.run(batch.task, wrong=2)
-    make.closed(batch.study)
-    none = sections_of(batch.study)["Signs of programs"]
+def test_tells_of_signs_of_programs_and_of_the_differences_without_them(five: Batch) -> None:
+    measured.run(five.task, wrong=2)
+    make.closed(five.study)
+    none = sections_of(five.study)["Signs of programs"]
     assert none.paragraphs[0].startswith("No counted assignment shows one of the signs")
     assert none.table is None
-    first = batch.assignments.earliest("pk")
-    rows(batch.study)
+    first = five.assignments.earliest("pk")
+    rows(five.study)
     WorkSummary.objects.filter(assignment=first).update(signs={"paste": "pasted 2 times"})
-    told = sections_of(batch.study)["Signs of programs"]
+    told = sections_of(five.study)["Signs of programs"]
     assert told.paragraphs[0] == (
         "The answers of 1 of 5 counted assignments show signs that they may be a program's: "
         "pasted (1). Such a sign excludes nobody by itself."
@@ -721,9 +741,8 @@ def test_tells_of_signs_of_programs_and_of_the_differences_without_them() -> Non
     assert (line.cells["difference"], line.cells["without"]) == pytest.approx((0, -25 / 3))
 
 
-def test_names_the_scorer_that_annotators_met_where_figures_have_a_newer_one() -> None:
-    batch = measured.cell([1, 2])
-    study = Study.objects.get(pk=batch.study_id)
+def test_names_the_scorer_that_annotators_met_where_figures_have_a_newer_one(pair: Batch) -> None:
+    study = Study.objects.get(pk=pair.study_id)
     assert "under which the study started" not in text_of(study)
     study.frozen["scorer_version"] = 1
     with make.unlocked():
@@ -734,14 +753,13 @@ def test_names_the_scorer_that_annotators_met_where_figures_have_a_newer_one() -
     ) in text_of(study)
 
 
-def test_counts_translated_pages_apart_from_signs_of_programs() -> None:
-    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
-    measured.run(batch.task, wrong=2)
-    rows(batch.study)
-    assert "translated" not in sections_of(batch.study)["Signs of programs"].paragraphs[0]
-    for one in batch.assignments.order_by("pk")[:2]:
+def test_counts_translated_pages_apart_from_signs_of_programs(five: Batch) -> None:
+    measured.run(five.task, wrong=2)
+    rows(five.study)
+    assert "translated" not in sections_of(five.study)["Signs of programs"].paragraphs[0]
+    for one in five.assignments.order_by("pk")[:2]:
         WorkSummary.objects.filter(assignment=one).update(signs={"translated": "in 1 of 6"})
-    told = sections_of(batch.study)["Signs of programs"]
+    told = sections_of(five.study)["Signs of programs"]
     assert told.paragraphs[0].startswith("No counted assignment shows one of the signs")
     sentence = "For 2 of 5 counted assignments a browser or an extension translated the page"
     assert sentence in told.paragraphs[0]
