@@ -1,4 +1,5 @@
 import json
+from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -13,9 +14,26 @@ from scoring.analysis.tables import ALL, AVERAGE_TESTS
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.keeping import plain
 from tests import make
+from tests.made_once import once_a_module
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
+
+
+three_once = once_a_module(lambda: measured.cell([3, 4, 6]))
+five_once = once_a_module(lambda: measured.cell([3, 4, 6, 5, 3]))
+
+
+@pytest.fixture
+def three(three_once: Batch) -> Batch:
+    """Three people's."""
+    return deepcopy(three_once)
+
+
+@pytest.fixture
+def five(five_once: Batch) -> Batch:
+    """Five people's."""
+    return deepcopy(five_once)
 
 
 def quiet(done: int, total: int, message: str) -> None:
@@ -33,10 +51,9 @@ def computed(batch: Batch, **choices: Any) -> dict:
 
 
 @pytest.mark.both_databases
-def test_keeps_every_part_of_an_analysis_as_json() -> None:
-    batch = measured.cell([3, 4, 6])
-    measured.run(batch.task, wrong=3)
-    analysis = computed(batch)
+def test_keeps_every_part_of_an_analysis_as_json(three: Batch) -> None:
+    measured.run(three.task, wrong=3)
+    analysis = computed(three)
     assert list(analysis) == [
         "tests",
         "systems",
@@ -53,42 +70,38 @@ def test_keeps_every_part_of_an_analysis_as_json() -> None:
     assert [cell["items"] for cell in analysis["agreement"]] == [6]
 
 
-def test_tests_people_against_the_systems_with_the_same_shots() -> None:
-    batch = measured.cell([3, 4, 6])
-    measured.run(batch.task, wrong=3)
-    measured.run(batch.task, wrong=1, shots=10)
-    [test] = computed(batch)["tests"]
+def test_tests_people_against_the_systems_with_the_same_shots(three: Batch) -> None:
+    measured.run(three.task, wrong=3)
+    measured.run(three.task, wrong=1, shots=10)
+    [test] = computed(three)["tests"]
     assert (test["system"], test["shots"], test["n"], test["runs"]) == ("BERT-Base", 3, 3, 1)
     assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
     # Three annotators allow no claim: the test is of no family.
     assert (test["outcome"], test["certainty"], test["p_holm"]) == ("too_few", None, None)
 
 
-def test_adjusts_over_all_tests_of_the_comparison() -> None:
-    batch = measured.cell([3, 4, 6, 5, 3])
+def test_adjusts_over_all_tests_of_the_comparison(five: Batch) -> None:
     for number in range(3):
-        measured.run(batch.task, wrong=1 + number, system=f"System {number}")
-    tests = computed(batch)["tests"]
+        measured.run(five.task, wrong=1 + number, system=f"System {number}")
+    tests = computed(five)["tests"]
     smallest = min(tests, key=lambda test: test["p"])
     assert smallest["p_holm"] == pytest.approx(min(1, 3 * smallest["p"]))
 
 
-def test_lets_simulated_annotators_change_no_p_of_people() -> None:
-    batch = measured.cell([3, 4, 6])
-    measured.run(batch.task, wrong=3)
-    open_places(batch, simulated=True)
+def test_lets_simulated_annotators_change_no_p_of_people(three: Batch) -> None:
+    measured.run(three.task, wrong=3)
+    open_places(three, simulated=True)
     for wrong in (4, 5, 7):
-        make.worked_through(batch, who=make.annotator("simulated"), wrong=wrong)
-    [alone] = computed(batch)["tests"]
-    people, simulated = computed(batch, simulated=True)["tests"]
+        make.worked_through(three, who=make.annotator("simulated"), wrong=wrong)
+    [alone] = computed(three)["tests"]
+    people, simulated = computed(three, simulated=True)["tests"]
     assert (people["simulated"], simulated["simulated"]) == (False, True)
     assert people == alone
 
 
-def test_compares_more_shots_with_fewer() -> None:
-    batch = measured.cell([3, 4, 6])
-    study = make.study(batch.study.benchmark)
-    few, many = make.batch(study, batch.task, zero_shot=True), make.batch(study, batch.task)
+def test_compares_more_shots_with_fewer(three: Batch) -> None:
+    study = make.study(three.study.benchmark)
+    few, many = make.batch(study, three.task, zero_shot=True), make.batch(study, three.task)
     make.start_study(study, at=make.NOON)
     for wrong in (1, 2, 4):
         make.worked_through(few, wrong=wrong)
@@ -194,11 +207,10 @@ def test_tells_its_progress() -> None:
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
-def test_tests_systems_against_systems_as_a_family_of_their_own() -> None:
-    batch = measured.cell([3, 4, 6, 5, 3])
+def test_tests_systems_against_systems_as_a_family_of_their_own(five: Batch) -> None:
     for number, split in product(range(3), (1, 2)):
-        measured.run(batch.task, wrong=number, split=split, system=f"System {number}")
-    analysis = computed(batch)
+        measured.run(five.task, wrong=number, split=split, system=f"System {number}")
+    analysis = computed(five)
     pairs = [(test["system"], test["other_system"]) for test in analysis["systems"]]
     assert pairs == [
         ("System 0", "System 1"),
@@ -210,7 +222,7 @@ def test_tests_systems_against_systems_as_a_family_of_their_own() -> None:
     for test in analysis["systems"]:
         assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
         assert (test["runs"], test["exploratory"]) == (2, False)
-    names = [table.name for table in analysis_tables(analyse(scope_of(batch), Choices()))]
+    names = [table.name for table in analysis_tables(analyse(scope_of(five), Choices()))]
     assert names[:2] == ["tests", "systems"]
 
 
@@ -232,10 +244,9 @@ def test_calls_systems_on_no_common_split_exploratory() -> None:
     assert (test["exploratory"], test["family"], test["p_holm"]) == (True, None, None)
 
 
-def test_says_of_each_test_what_it_allows() -> None:
-    batch = measured.cell([3, 4, 6, 5, 3])
-    measured.run(batch.task, wrong=1)
-    [test] = computed(batch)["tests"]
+def test_says_of_each_test_what_it_allows(five: Batch) -> None:
+    measured.run(five.task, wrong=1)
+    [test] = computed(five)["tests"]
     assert (test["outcome"], test["family"], test["margin"]) == ("open", 1, 0)
     assert (test["above"], test["certainty"], test["fragile"]) == (2, None, None)
 
