@@ -5,6 +5,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from django.test import TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from annotation.jobs import beside
 from annotation.models import Channel, locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
 from config.celery import app
@@ -146,6 +148,13 @@ def against_deletion() -> locks.Triggers:
 def know_every_kind_of_job() -> None:
     """A worker imports the tasks of every room, and so must the tests."""
     app.loader.import_default_modules()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tell_no_row_beside_a_test() -> None:
+    """A test's transaction keeps everybody else from writing: after the first beat a job of a slow
+    machine would wait two minutes for it."""
+    beside.BEAT_S = TIMEOUT_MAX
 
 
 @pytest.fixture(autouse=True)
