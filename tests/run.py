@@ -1,5 +1,5 @@
-"""Runs every test on SQLite, and beside them those marked for both databases on PostgreSQL too,
-whose output comes at the end.
+"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too: beside the
+others where there are four cores or more, whose output then comes at the end, else after them.
 
 With --cov it measures which lines of the product those on SQLite reach, in their own processes, and
 fails where that is less than FLOOR. Those on PostgreSQL reach hardly any other.
@@ -29,7 +29,7 @@ FLOOR = 97  # percent
 LINES = Path(".coverage.json")
 CORES = os.cpu_count() or 1
 # How many workers run the tests on PostgreSQL, an eighth of all, beside the others.
-BESIDE = max(1, CORES // 4)
+BESIDE = CORES // 4
 
 
 def workers(number: int) -> list[str]:
@@ -51,8 +51,11 @@ def main(arguments: list[str]) -> int:
     under = measuring() if measures else []
     if chooses_few(chosen):
         on_sqlite, on_postgres = run_pytest(chosen, under=under), run_on_postgres(chosen)
-    else:
+    elif BESIDE:
         on_sqlite, on_postgres = run_beside(chosen, under)
+    else:
+        on_sqlite = run_pytest([*WORKERS, *chosen], under=under)
+        on_postgres = run_on_postgres([*WORKERS, *chosen])
     if chosen and on_postgres == NO_TEST_FOUND:
         on_postgres = 0  # no selected test was for both
     too_low = report_lines(0 if chosen else FLOOR) if measures else 0
