@@ -83,7 +83,8 @@ class Batch(models.Model):
     )
 
     class Meta:
-        ordering = ["-study_id", "task", "training_set__shots", "training_set__split", "id"]
+        # A study's tasks are of one benchmark.
+        ordering = ["-study_id", "task__slug", "training_set__shots", "training_set__split", "id"]
         verbose_name_plural = "batches"
         constraints = [
             once(
