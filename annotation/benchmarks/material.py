@@ -95,6 +95,10 @@ class Material(TestMaterial):
         return chains_of(self.contents)
 
 
+# That of a task's own sets and their items, without that of tasks.
+ORDER = ("role", "shots", "split", "episode", "name")
+
+
 def _whole_sets(task: Task, roles: Collection[str]) -> QuerySet[ItemSet]:
     # A part's items are the whole set's.
     return task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
@@ -102,7 +106,7 @@ def _whole_sets(task: Task, roles: Collection[str]) -> QuerySet[ItemSet]:
 
 def _rows(whole: QuerySet[ItemSet], gold_version: int) -> list[Row]:
     # Fetched once, and not again with each of their items.
-    sets = {item_set.pk: item_set for item_set in whole}
+    sets = {item_set.pk: item_set for item_set in whole.order_by()}
     items = Item.objects.filter(item_set__in=whole)
     in_force = Gold.objects.filter(
         example__in=items.values("example"), version__number__lte=gold_version
@@ -111,7 +115,7 @@ def _rows(whole: QuerySet[ItemSet], gold_version: int) -> list[Row]:
     return [
         Row(sets[item.item_set_id], item.source_id, item.example, golds.get(item.example_id, [[]]))
         for item in items.select_related("example").order_by(
-            "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
+            *(f"item_set__{column}" for column in ORDER), "position"
         )
     ]
 

@@ -4,14 +4,21 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0027_groups_by_key'),
+        ("annotation", "0027_groups_by_key"),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='batch',
-            options={'ordering': ['-study_id', 'task__slug', 'training_set__shots', 'training_set__split', 'id']},
+            name="batch",
+            options={
+                "ordering": [
+                    "-study_id",
+                    "task__slug",
+                    "training_set__shots",
+                    "training_set__split",
+                    "id",
+                ]
+            },
         ),
     ]

@@ -60,18 +60,24 @@ def what_is_missing(study: Study, *, at: datetime | None = None) -> list[str]:
     if study.ends_on and study.ends_on < (at or clock.now()).date():
         missing.append(f"It was to end on {study.ends_on}, which is over: name a later day.")
     missing.extend(weak_rules(study))
-    if unequal := unequal_lengths(study, timed(study, study.batches.select_related("task"))):
-        missing.append(f"{unequal} The page Batches does so at a click.")
-    unknown = [name for name, amount in rewards(study).items() if amount is None]
-    if study.channel.pays_itself and unknown:
-        named = " and ".join(Outcome(name).label for name in unknown)
-        missing.append(
-            f"Write on the page Payments what {study.channel} itself pays for each outcome "
-            f"({named}; 0 for nothing): else bonuses would pay it a second time."
-        )
+    if study.channel.pays_itself:
+        missing.extend(_missing_on_platform(study))
     if problem := other_reward(study, getattr(study, "prolific", None)):
         missing.append(problem)
     return missing
+
+
+def _missing_on_platform(study: Study) -> Iterator[str]:
+    """One time for all, and what the platform pays."""
+    if unequal := unequal_lengths(study, timed(study, study.batches.select_related("task"))):
+        yield f"{unequal} The page Batches does so at a click."
+    unknown = [name for name, amount in rewards(study).items() if amount is None]
+    if unknown:
+        named = " and ".join(Outcome(name).label for name in unknown)
+        yield (
+            f"Write on the page Payments what {study.channel} itself pays for each outcome "
+            f"({named}; 0 for nothing): else bonuses would pay it a second time."
+        )
 
 
 def missing_to_rehearse(study: Study) -> list[str]:
@@ -157,8 +163,10 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         if not started:
             raise Frozen(STARTED.format(study.slug))
         study.refresh_from_db()
-        batches = study.batches.select_related(
-            "task", "training_set", "test_set", "check_set__task", "pool"
+        batches = list(
+            study.batches.select_related(
+                "task", "training_set__task", "test_set", "check_set__task", "pool"
+            )
         )
         for batch in batches:
             batch.description = batch.task.description
@@ -168,7 +176,7 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
                 batch.check_gold_version = batch.check_set.task.latest_gold_version()
             batch.save(update_fields=STARTED_FIELDS)
             open_places(batch)
-        study.frozen = _record(study, list(batches))
+        study.frozen = _record(study, batches)
         study.save(update_fields=["frozen"])
         _log(study, ChangeAction.STARTED, StudyState.DRAFT, by)
 
@@ -248,7 +256,7 @@ def _log(study: Study, action: ChangeAction, before: str, by: User | None) -> No
 
 
 def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
-    screenings = screening_records(study)
+    screenings = screening_records(study, batches)
     return {
         "scorer_version": SCORER_VERSION,
         "rules": {

@@ -2,7 +2,7 @@
 batch has a floor by it, without which no verdict on it is sure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -148,11 +148,11 @@ def screenings_in(study: Study) -> dict[int, list[Screening]]:
     return {batch.pk: _simulated(of_batch.values()) for batch, of_batch in rules} | stored
 
 
-def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
+def screening_records(study: Study, batches: list[Batch]) -> dict[int, list[dict[str, Any]]]:
     """What the start keeps, by batch."""
     return {
         batch.pk: [asdict(screening) for screening in _simulated(rules.values())]
-        for batch, rules in _rules(study).items()
+        for batch, rules in _rules(study, batches).items()
     }
 
 
@@ -187,10 +187,15 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
     ]
 
 
-def _rules(study: Study) -> dict[Batch, dict[str, ScreeningRule]]:
-    """Rules by batch, of its checks and of its training; group and places are the cell's."""
-    sets = ("training_set__task", "check_set__task")
-    batches = list(study.batches.select_related(*sets, "task", "pool", "study"))
+def _rules(
+    study: Study, batches: Collection[Batch] | None = None
+) -> dict[Batch, dict[str, ScreeningRule]]:
+    """Rules by batch (all of the study), of its checks and of its training; group and places are
+    the cell's."""
+    if batches is None:
+        batches = study.batches.select_related(
+            "task", "training_set__task", "check_set__task", "pool"
+        )
     sizes = sizes_of(batches)
     guessing = {
         item_set.pk: _guessing(item_set)

@@ -279,7 +279,7 @@ def _kept(study: Study) -> list[str]:
 
 def facts_to_read(study: Study) -> Facts:
     """What the consent page will tell; nothing while there are no batches."""
-    batches = study.batches.select_related("study", "task", "training_set", "test_set", "pool")
+    batches = study.batches.select_related("task", "training_set", "test_set", "pool")
     contents = [draft_content(batch) for batch in batches]
     if not contents:
         return {}

@@ -73,10 +73,11 @@ def present_assignment(visit: Visit) -> models.Assignment | None:
     """The one to continue: an unfinished one, or a finished one that is shown again. To a new
     submission it is shown where the platform lost the one that it was done by, and pays a code."""
     mine = assignments_of(visit.study, visit.annotator)
-    if unfinished := mine.open().first():
+    present = list(mine)
+    if unfinished := next((one for one in present if not one.is_finished), None):
         return unfinished
     if not visit.submission_id:
-        return mine.first()
+        return present[0] if present else None
     lost = Q(latest_submission__status__in=models.LOST, outcome__in=PAYING)
     by_it = Q(submissions__submission_id=visit.submission_id)
     return mine.filter(by_it).first() or mine.filter(lost).first()
@@ -264,17 +265,18 @@ def _candidates(visit: Visit, at: datetime) -> list[models.Batch]:
         annotator__identity_hash=annotator.identity_hash,
     )
     worked_on = models.Assignment.objects.filter(same).exclude(outcome=models.JoinAnswer.DECLINED)
-    seen = set(worked_on.values_list("exposure_key", flat=True))
+    work = list(worked_on.values_list("exposure_key", "study_id", "batch__pool"))
+    seen = {key for key, _study, _pool in work}
     # Those of checks too; an assignment from before there were checks has none.
     seen |= set(models.Exposure.objects.filter(same).values_list("exposure_key", flat=True))
-    batches = study.batches.select_related("task", "study", "check_set__task", "pool")
+    batches = study.batches.select_related("task", "check_set__task", "pool").order_by()
     if visit.batch is not None:
         batches = batches.filter(pk=visit.batch.pk)
     elif visit.pool is not None:
         batches = batches.filter(pool=visit.pool)
     elif study.pools.exists():
         raise NotOpen(_("Each group of people has a link of its own: open the one for yours."))
-    pool = worked_on.filter(study=study).values_list("batch__pool", flat=True).first()
+    pool = next((pool for _key, of, pool in work if of == study.pk), None)
     if pool is not None and not (batches := batches.filter(pool=pool)):
         raise Worked(_("You have taken part in another group of this study already."))
     by_id = {batch.pk: batch for batch in batches if not batch.exposure_keys & seen}
