@@ -1,9 +1,10 @@
 """A pytest plugin: the first run migrates a database, the others start with a copy of it, until a
 migration or a model changes. SQLite's is kept in var/, PostgreSQL's on its server."""
 
-import os
+import fcntl
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -34,13 +35,14 @@ def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
     name = creation._get_test_db_name()
     if connection.vendor == "postgresql":
         _copy_template(creation, name)
-    elif _migrated().exists():
+    else:
+        with _one_at_a_time():
+            if not _migrated().exists():
+                migrate(creation, *args, **options)
+                _keep(connection.connection)
+                return name
         connection.close()
         _copy_to(name)
-    else:
-        migrate(creation, *args, **options)
-        _keep(connection.connection)
-        return name
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     # Their defaults are those of now, not what a test that sets a clock is the first to load.
@@ -107,10 +109,18 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _keep(migrated: sqlite3.Connection) -> None:
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """The first worker migrates, and the others wait for what it keeps."""
     FOLDER.mkdir(exist_ok=True)
+    with (FOLDER / "migrating").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _keep(migrated: sqlite3.Connection) -> None:
     outdated = set(FOLDER.glob(NAME.format("*"))) - {_migrated()}
-    part = FOLDER / f"migrating-{os.getpid()}"
+    part = FOLDER / "migrated-in-part"
     with closing(sqlite3.connect(part)) as copy:
         migrated.backup(copy)
     part.replace(_migrated())

@@ -1,7 +1,7 @@
 """Whole batches of the demonstration's tasks and of CLUES's, from the link to the code.
 
-Of each set the first examples, since all would show nothing more: ten to practise on, and fewer for
-the test after them where zero-shot batches have the others."""
+Of each set the first examples, since all would show nothing more. CLUES's people practise on ten;
+the demonstration's, whose kinds of answers are the same, on half of them."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PRACTICE, TESTS = 10, 6
+TESTS = 6
 DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 
 
-def batch_of(folder: Path, slug: str, shots: int, tests: int = TESTS) -> Batch:
+def batch_of(folder: Path, slug: str, practice: int, tests: int = TESTS) -> Batch:
     import_benchmark(folder, name="benchmark", tasks={slug})
     task = Task.objects.get(slug=slug)
     whole = task.item_sets.get(name="test")
@@ -31,9 +31,9 @@ def batch_of(folder: Path, slug: str, shots: int, tests: int = TESTS) -> Batch:
     short.choices = whole.choices
     short.save()
     study = make.study(Benchmark.objects.get(), lease_minutes=60)
-    training = task.item_sets.get(shots=shots, split=1) if shots else None
+    training = task.item_sets.get(shots=10, split=1) if practice else None
     if training:
-        training.items.filter(position__gte=PRACTICE).delete()
+        training.items.filter(position__gte=practice).delete()
     batch = Batch.objects.create(study=study, task=task, training_set=training, test_set=short)
     start_study(study, at=make.NOON)
     batch.refresh_from_db()
@@ -45,19 +45,19 @@ DEMONSTRATED = pytest.mark.parametrize("slug", ["reviews", "newsroom", "reading"
 
 @DEMONSTRATED
 def test_leads_through_a_whole_batch_with_training(somebody: Comes, slug: str) -> None:
-    batch = batch_of(DEMO, slug, shots=10, tests=2)
+    batch = batch_of(DEMO, slug, practice=5, tests=2)
     leads_to_the_code(batch, somebody(LAPTOP), [MOUSE, KEYBOARD])
 
 
 @DEMONSTRATED
 def test_leads_through_a_whole_batch_without_training(somebody: Comes, slug: str) -> None:
-    leads_to_the_code(batch_of(DEMO, slug, shots=0), somebody(PHONE, touch=True), [TOUCH])
+    leads_to_the_code(batch_of(DEMO, slug, practice=0), somebody(PHONE, touch=True), [TOUCH])
 
 
 @pytest.mark.parametrize("slug", ["sst2", "conll03", "squadv2", "record"])
 def test_leads_through_a_whole_batch_of_clues(clues: Path, somebody: Comes, slug: str) -> None:
     person = somebody(LAPTOP, has_touch=True)
-    leads_to_the_code(batch_of(clues, slug, shots=10), person, [MOUSE, KEYBOARD, TOUCH])
+    leads_to_the_code(batch_of(clues, slug, practice=10), person, [MOUSE, KEYBOARD, TOUCH])
 
 
 def leads_to_the_code(batch: Batch, person: Person, ways: list[str]) -> None:
