@@ -32,9 +32,14 @@ Contents = Sequence[BatchContent]
 Rules = dict[str, OutcomeRule]
 
 
-def in_short(study: Study, contents: Contents) -> list[str]:
-    """What everybody should have read before the consent, after what they are asked to do."""
+def consent_facts(study: Study, contents: Contents) -> tuple[list[str], Facts]:
+    """What everybody should have read before the consent, after what they are asked to do; and all
+    the rest."""
     rules, time = _rules(study), working_time(study, contents)
+    return _in_short(study, contents, rules, time), _in_detail(study, contents, rules, time)
+
+
+def _in_short(study: Study, contents: Contents, rules: Rules, time: WorkingTime) -> list[str]:
     stop = _("You can pause or stop at any time.")
     return [
         _how_long(time),
@@ -45,11 +50,10 @@ def in_short(study: Study, contents: Contents) -> list[str]:
     ]
 
 
-def in_detail(study: Study, contents: Contents) -> Facts:
-    rules = _rules(study)
+def _in_detail(study: Study, contents: Contents, rules: Rules, time: WorkingTime) -> Facts:
     return {
         _("What you do"): _what_you_do(contents),
-        _("What you are paid"): _exactly(study, contents, rules),
+        _("What you are paid"): _exactly(study, rules, time),
         _("Pay limits"): _caps(study, contents, rules),
         **_marks(contents),
         _("Pauses"): _pausing(study, rules),
@@ -177,8 +181,8 @@ def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[
     )
 
 
-def _exactly(study: Study, contents: Contents, rules: Rules) -> list[str]:
-    rule, time = rules.get(Outcome.COMPLETED), working_time(study, contents)
+def _exactly(study: Study, rules: Rules, time: WorkingTime) -> list[str]:
+    rule = rules.get(Outcome.COMPLETED)
     amounts = (amount_text(total, study.currency) for total in _totals(study, time, rule))
     times = (minutes_text(whole_minutes(s)) for s in (time.least, time.most))
     sentences = [
@@ -283,5 +287,5 @@ def facts_to_read(study: Study) -> Facts:
     contents = [draft_content(batch) for batch in batches]
     if not contents:
         return {}
-    short = [*asked_of(contents), *in_short(study, contents)]
-    return {"At first sight": short, **in_detail(study, contents)}
+    short, details = consent_facts(study, contents)
+    return {"At first sight": [*asked_of(contents), *short], **details}

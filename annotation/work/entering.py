@@ -34,7 +34,7 @@ from annotation.models import (
 from annotation.models.errors import BadInput, NoEntry
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.work import joining
-from annotation.work.consent_facts import asked_of, in_detail, in_short
+from annotation.work.consent_facts import asked_of, consent_facts
 from annotation.work.crowding import WRONG_CODES, Crowd
 from annotation.work.languages import in_readers_language
 from annotation.work.links import JoinLink, link_of, new_arrival, visit_by
@@ -150,7 +150,7 @@ def _next_page(
         work = [own_work(link.study, annotator) for annotator in known]
         context = {"study": link.study, "people": work, "arrival": arrival, "is_other": is_other}
         return render(request, WHO, context)
-    return _consent_page(request, arrival, link, is_other=is_other)
+    return _consent_page(request, arrival, link, visit, is_other=is_other)
 
 
 def _may_enter(request: HttpRequest, arrival: Arrival, visit: joining.Visit) -> bool:
@@ -256,19 +256,26 @@ def choose_who(request: HttpRequest) -> HttpResponse:
 
 
 def _consent_page(
-    request: HttpRequest, arrival: Arrival, link: JoinLink, *, status: int = 200, **more: object
+    request: HttpRequest,
+    arrival: Arrival,
+    link: JoinLink,
+    visit: joining.Visit,
+    *,
+    status: int = 200,
+    **more: object,
 ) -> HttpResponse:
     try:
-        batches = joining.open_batches(visit_by(arrival, link), at=clock.now())
+        batches = joining.open_batches(visit, at=clock.now())
     except (joining.Full, joining.NotOpen) as refusal:
         return refused_place(request, arrival, link, refusal)
     contents = list(map(_content, batches))
+    short, facts = consent_facts(link.study, contents)
     context = {
         "study": link.study,
         "asked": asked_of(contents),
         "samples": to_try(contents),
-        "short": in_short(link.study, contents),
-        "facts": in_detail(link.study, contents),
+        "short": short,
+        "facts": facts,
         "consent": markdown_html(in_readers_language(link.study.consent_text)),
         "arrival": arrival,
         "is_plain": link.is_plain,
@@ -294,7 +301,7 @@ def _join_one_of(crowd: Crowd, visit: joining.Visit, typed: str) -> Assignment:
 
 
 def _asked_for_code(
-    request: HttpRequest, arrival: Arrival, link: JoinLink, crowd: Crowd
+    request: HttpRequest, arrival: Arrival, link: JoinLink, visit: joining.Visit, crowd: Crowd
 ) -> HttpResponse:
     """The consent page again, with what was typed."""
     typed, status, error = request.POST.get("code", ""), 403, ""
@@ -309,7 +316,7 @@ def _asked_for_code(
         throttles.count(WRONG_CODES, crowd.who)
         status, error = 422, _("This is not the code of this hour: ask for it again.")
     more = {"asks_code": True, "typed": typed, "error": error}
-    response = _consent_page(request, arrival, link, status=status, **more)
+    response = _consent_page(request, arrival, link, visit, status=status, **more)
     return throttles.later(response, seconds) if seconds else response
 
 
@@ -379,7 +386,7 @@ def _answered(request: HttpRequest, arrival: Arrival, link: JoinLink) -> HttpRes
     try:
         assignment = _join_one_of(crowd, visit, request.POST.get("code", ""))
     except _Crowded:
-        return _asked_for_code(request, arrival, link, crowd)
+        return _asked_for_code(request, arrival, link, visit, crowd)
     except (joining.Full, joining.NotOpen) as refusal:
         if isinstance(refusal, joining.Full):
             joining.count_answer(link.study, JoinAnswer.FULL, at=clock.now())

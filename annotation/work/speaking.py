@@ -21,4 +21,5 @@ def speak(request: HttpRequest, languages: Collection[str]) -> None:
 
 def languages_of(study: Study) -> set[str]:
     """The languages of what is read in a study, whichever batch somebody comes into."""
-    return set(Batch.objects.filter(study=study).values_list("task__language", flat=True))
+    batches = Batch.objects.filter(study=study).order_by()
+    return set(batches.values_list("task__language", flat=True))

@@ -29,7 +29,7 @@ from annotation.models.frozen import batch_content, sequence
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.exported_judgements import export_judgements
 from annotation.studies.lifecycle import close_study, start_study
-from annotation.work.consent_facts import in_detail, in_short
+from annotation.work.consent_facts import consent_facts
 from annotation.work.estimating import estimate
 from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.joining import Full
@@ -206,7 +206,8 @@ def test_says_of_a_zero_shot_batch_that_its_people_saw_the_task() -> None:
 def test_the_checks_are_told_with_time_and_pay_before_the_consent() -> None:
     batch = make.running_checked_batch(zero_shot=True)
     contents = [batch_content(batch.pk)]
-    facts = {"": in_short(batch.study, contents), **in_detail(batch.study, contents)}
+    short, details = consent_facts(batch.study, contents)
+    facts = {"": short, **details}
     told = " ".join(sentence for sentences in facts.values() for sentence in sentences)
     assert "Before the work itself 10 items decide whether you go on" in told
     assert "After the checks the study ends for you if your score there is below 70" in told

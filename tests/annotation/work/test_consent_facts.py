@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.models import Assignment, Batch, Kind, OutcomeRule, WorkState
 from annotation.models.frozen import batch_content
 from annotation.studies.lifecycle import start_study
-from annotation.work.consent_facts import asked_of, in_detail, in_short
+from annotation.work.consent_facts import asked_of, consent_facts
 from annotation.work.estimating import ENOUGH_PEOPLE
 from annotation.work.judging import begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 def said(*batches: Batch) -> dict[str, str]:
     """What is told in detail under each heading, and first, without one, what is told in short."""
     study, contents = batches[0].study, [batch_content(batch.pk) for batch in batches]
-    facts = {"": in_short(study, contents), **in_detail(study, contents)}
+    short, details = consent_facts(study, contents)
+    facts = {"": short, **details}
     return {name: " ".join(told).replace("\u00a0", " ") for name, told in facts.items()}
 
 
