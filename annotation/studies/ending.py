@@ -15,7 +15,8 @@ def not_as_named(study: Study) -> list[str]:
     day, named = study.closed_at and study.closed_at.date(), study.ends_on
     is_early = day is not None and (named is None or day < named) and lacking.exists()
     planned = {kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])}
-    has_more = any(one.wanted > (planned.get(one.pk) or one.wanted) for one in study.batches.all())
+    wanted = study.batches.order_by().values_list("pk", "wanted")
+    has_more = any(now > (planned.get(pk) or now) for pk, now in wanted)
     reasons = {FROM_ELSEWHERE: bool(study.source), EARLY: is_early, MORE_PLACES: has_more}
     return [reason for reason, applies in reasons.items() if applies]
 

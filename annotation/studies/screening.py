@@ -142,7 +142,7 @@ def screenings_in(study: Study) -> dict[int, list[Screening]]:
         for kept in batches
         if "screenings" in kept
     }
-    if stored.keys() >= set(study.batches.values_list("pk", flat=True)):
+    if stored.keys() >= set(study.batches.order_by().values_list("pk", flat=True)):
         return stored
     rules = _rules(study).items()
     return {batch.pk: _simulated(of_batch.values()) for batch, of_batch in rules} | stored

@@ -22,7 +22,7 @@ MOST_OTHERS = 50
 def state_of_runs(study: Study) -> str:
     """Other runs may be what somebody's answers are. With the answers that other people give later
     everybody is compared again once the study is closed."""
-    runs = Run.objects.complete().filter(task__batches__study=study).distinct()
+    runs = Run.objects.complete().filter(task__batches__study=study).order_by().distinct()
     return f"{checksum(sorted(runs.values_list('checksum', flat=True)))} {study.is_closed}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Min
 
-from annotation.models import Assignment, ChangeAction, Study
+from annotation.models import Assignment, ChangeAction, Study, Task
 from annotation.models.texts import checksum
 from scoring.cells.cells import Cell
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -133,7 +133,7 @@ def _compared_runs(study: Study, tests: Iterable[Mapping[str, Any]]) -> list[Run
     compared = {tuple(str(test[name]) for name in names) for test in tests}
     return [
         run
-        for run in runs_for_claims(study).select_related("task")
+        for run in runs_for_claims(study).select_related("task").order_by("pk")
         if (run.system, run.method, run.parameters, run.task.slug, str(shots_label(run.shots)))
         in compared
     ]
@@ -173,7 +173,7 @@ def _is_frozen(test: Difference, study: Study) -> bool:
 def _basis(study: Study) -> dict[str, Any]:
     """What the verdicts follow from, part by part."""
     people = Assignment.objects.filter(study=study, exclusion__isnull=True).completed().in_places()
-    tasks = {batch.task for batch in study.batches.select_related("task")}
+    tasks = Task.objects.filter(pk__in=study.batches.order_by().values("task")).order_by()
     return {
         "gold": sorted([task.slug, task.latest_gold_version().number] for task in tasks),
         "counted": checksum(sorted(people.values_list("pk", flat=True))),

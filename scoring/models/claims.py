@@ -90,11 +90,12 @@ def named_matches(study: Study, system: str, method: str) -> bool:
 
 def runs_for_claims(study: Study) -> QuerySet[Run]:
     """The whole runs on the study's tasks that were complete when it was closed (all, while it is
-    not), and those of the systems that it named, whenever they came."""
-    runs = Run.objects.whole().filter(task__in=study.batches.order_by().values("task"))
+    not), and those of the systems that it named, whenever they came; in no order."""
+    tasks = study.batches.order_by().values("task")
+    runs = Run.objects.whole().filter(task__in=tasks).order_by()
     if study.closed_at is None:
         return runs
-    systems = runs.order_by().values_list("system", "method").distinct()
+    systems = runs.values_list("system", "method").distinct()
     named = [Q(system=name, method=how) for name, how in systems if named_matches(study, name, how)]
     return runs.filter(reduce(or_, named, Q(completed_at__lte=study.closed_at)))
 
@@ -108,7 +109,7 @@ def family_of(study: Study) -> list[System]:
         tasks.setdefault((system, method, parameters), set()).add(task)
     if study.named_systems:
         return sorted(system for system in tasks if named_matches(study, *system[:2]))
-    every = set(study.batches.values_list("task", flat=True))
+    every = set(study.batches.order_by().values_list("task", flat=True))
     return sorted(system for system, has in tasks.items() if has == every)
 
 
