@@ -95,10 +95,6 @@ class Material(TestMaterial):
         return chains_of(self.contents)
 
 
-# That of a task's own sets and their items, without that of tasks.
-ORDER = ("role", "shots", "split", "episode", "name")
-
-
 def _whole_sets(task: Task, roles: Collection[str]) -> QuerySet[ItemSet]:
     # A part's items are the whole set's.
     return task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
@@ -115,7 +111,12 @@ def _rows(whole: QuerySet[ItemSet], gold_version: int) -> list[Row]:
     return [
         Row(sets[item.item_set_id], item.source_id, item.example, golds.get(item.example_id, [[]]))
         for item in items.select_related("example").order_by(
-            *(f"item_set__{column}" for column in ORDER), "position"
+            "item_set__role",
+            "item_set__shots",
+            "item_set__split",
+            "item_set__episode",
+            "item_set__name",
+            "position",
         )
     ]
 
